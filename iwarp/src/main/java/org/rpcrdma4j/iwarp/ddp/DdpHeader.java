@@ -114,6 +114,11 @@ public final class DdpHeader {
         return TAGGED_BYTES;
     }
 
+    /** Sets the L bit of a header: its segment is the last of the message. */
+    public static void markLast(ByteBuffer target, int at) {
+        target.put(at, (byte) (target.get(at) | LAST));
+    }
+
     /** Writes an untagged header; returns its size. */
     public static int putUntagged(
             ByteBuffer target, int at, boolean last, int rdmapControl, int invalidateStag, int qn, int msn, int mo) {

@@ -170,6 +170,7 @@ public record MpaFrame(
     @Override
     public String toString() {
         return "MPA %s rev %d flags %02X %s, %d bytes of private data"
-                .formatted(kind, revision, flags(), enhancedSetup == null ? "plain" : enhancedSetup, privateData.length);
+                .formatted(
+                        kind, revision, flags(), enhancedSetup == null ? "plain" : enhancedSetup, privateData.length);
     }
 }

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.rpcrdma4j.iwarp.mem;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.rpcrdma4j.verbs.Access;
+import org.rpcrdma4j.verbs.FastRegion;
+import org.rpcrdma4j.verbs.ProtectionDomain;
+
+/**
+ * A fast-registration region: its index lives as long as it does, its key, memory and rights change with each registration.
+ *
+ * <p><b>States and owners.</b> While INVALID the region's owner maps and unmaps. A registration takes it from the owner when it is
+ * posted ({@link #claim}), opens it when it is executed ({@link #open}), and it is the owner's again once {@link #invalidate} has
+ * returned. map, unmap, claim, open and close exclude each other by the region's monitor; invalidation by the peer may come at any
+ * time.
+ */
+public final class SoftFastRegion extends Region implements FastRegion {
+    /** A thread that is never started: what it may access, every thread may. */
+    static final Thread ANY_OTHER_THREAD = Thread.ofPlatform().unstarted(() -> {});
+
+    private final int maxPages;
+    private final int pageBytes;
+    private final int index;
+    private int nextKey;
+    private int claims;
+    private boolean closed;
+
+    private SoftFastRegion(Domain domain, StagTable table, Leases leases, int stag, int maxPages, int pageBytes) {
+        super(domain, table, leases, stag);
+        this.maxPages = maxPages;
+        this.pageBytes = pageBytes;
+        this.index = stag & StagTable.INDEX_MASK;
+        this.nextKey = stag;
+    }
+
+    /**
+     * Makes a region without memory.
+     *
+     * @throws IllegalStateException if the table is full
+     */
+    public static SoftFastRegion allocate(Domain domain, StagTable table, Leases leases, int maxPages, int pageBytes) {
+        int stag = table.allocate();
+        SoftFastRegion region = new SoftFastRegion(domain, table, leases, stag, maxPages, pageBytes);
+        leases.regionMade();
+        table.put(stag, region);
+        return region;
+    }
+
+    @Override
+    public State state() {
+        return guard.isOpen() ? State.VALID : State.INVALID;
+    }
+
+    @Override
+    public int maxPages() {
+        return maxPages;
+    }
+
+    @Override
+    public synchronized int map(List<MemorySegment> pieces, long remoteAddress) {
+        requireOwned("map");
+        if (pieceCount() > 0) {
+            throw new IllegalStateException("region " + this + " is mapped already");
+        }
+        if (pieces.isEmpty()) {
+            throw new IllegalArgumentException("no pieces to map");
+        }
+        long pages = 0;
+        int taken = 0;
+        for (; taken < pieces.size(); taken++) {
+            MemorySegment piece = pieces.get(taken);
+            requireRegistrable(piece);
+            pages += pagesOf(piece);
+            if (pages > maxPages) {
+                break;
+            }
+        }
+        if (taken == 0) {
+            throw new IllegalArgumentException(
+                    "the first piece has " + pages + " pages, the region takes at most " + maxPages);
+        }
+        for (int i = 0; i < taken; i++) {
+            addPiece(pieces.get(i));
+        }
+        rebase(remoteAddress);
+        return taken;
+    }
+
+    private long pagesOf(MemorySegment piece) {
+        long first = Math.floorDiv(piece.address(), (long) pageBytes);
+        long last = Math.floorDiv(piece.address() + piece.byteSize() - 1, (long) pageBytes);
+        return last - first + 1;
+    }
+
+    @Override
+    public synchronized void unmap() {
+        if (pieceCount() == 0) {
+            return;
+        }
+        requireOwned("unmap");
+        guard.awaitEmpty();
+        dropPieces();
+    }
+
+    private void requireOwned(String what) {
+        if (closed) {
+            throw new IllegalStateException(what + ": region " + this + " is closed");
+        }
+        if (claims > 0 || guard.isOpen()) {
+            throw new IllegalStateException(what + ": region " + this + " is valid or being registered");
+        }
+    }
+
+    @Override
+    public synchronized int advanceKey() {
+        nextKey = index | (nextKey + 1 & StagTable.KEY_MASK);
+        return nextKey;
+    }
+
+    /** A registration was posted: the owner's hands are off until it was executed or dropped. */
+    public synchronized void claim() {
+        claims++;
+    }
+
+    /** The posted registration was dropped, not executed. */
+    public synchronized void unclaim() {
+        claims--;
+    }
+
+    /**
+     * Executes a posted registration.
+     *
+     * @param queuePair the queue pair that may use it, or {@link Region#DOMAIN_WIDE}
+     * @return null if done; else why it cannot be: the work request fails
+     */
+    public synchronized @Nullable String open(int stag, Access access, ProtectionDomain caller, int queuePair) {
+        claims--;
+        String fault = faultOf(stag, access, caller);
+        if (fault == null) {
+            guard.awaitEmpty();
+            describe(remoteAddress(), access, queuePair);
+            guard.open(stag);
+        }
+        return fault;
+    }
+
+    private @Nullable String faultOf(int stag, Access access, ProtectionDomain caller) {
+        if (closed) {
+            return "region is closed";
+        }
+        if (caller != domain) {
+            return "region belongs to another protection domain";
+        }
+        if ((stag & StagTable.INDEX_MASK) != index) {
+            return "key 0x%08x does not have the region's index 0x%08x".formatted(stag, index);
+        }
+        if (guard.isOpen()) {
+            return "region is valid already";
+        }
+        if (pieceCount() == 0) {
+            return "region has no memory mapped";
+        }
+        for (int i = 0; access.isWritable() && i < pieceCount(); i++) {
+            if (piece(i).isReadOnly()) {
+                return "read-only memory cannot be registered for " + access;
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Invalidates the registration with this STag, for the local side. When this returns without a fault, no access runs.
+     *
+     * @return null if it is invalid now, also if it was so under this very STag; else why not
+     */
+    public @Nullable String invalidate(int stag, ProtectionDomain caller) {
+        if (caller != domain) {
+            return "key 0x%08x belongs to another protection domain".formatted(stag);
+        }
+        if (!guard.shut(stag)) {
+            if (guard.stag() != stag) {
+                return "key 0x%08x is not that of the region's registration, 0x%08x".formatted(stag, guard.stag());
+            }
+            guard.awaitEmpty();
+        }
+        return null;
+    }
+
+    /** Why a peer's queue pair may not invalidate this STag; {@link AccessFault#NONE} if it was invalidated, or was so before. */
+    public AccessFault invalidateByPeer(int stag, ProtectionDomain caller, int queuePair) {
+        // RFC 5040, Section 8.1.1: a peer must not invalidate what several streams share.
+        if (caller != domain || scope() != queuePair) {
+            return guard.stag() == stag ? AccessFault.OTHER_STREAM : AccessFault.INVALID_STAG;
+        }
+        if (!access().isRemote()) {
+            return AccessFault.NO_RIGHT;
+        }
+        return invalidate(stag, caller) == null ? AccessFault.NONE : AccessFault.INVALID_STAG;
+    }
+
+    @Override
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        int stag = guard.stag();
+        // ORDER: the peer is fenced before the lease ends and before the index can be drawn again.
+        guard.shut(stag);
+        guard.awaitEmpty();
+        table.remove(stag);
+        dropPieces();
+        leases.regionGone();
+        domain.regionGone();
+    }
+
+    @Override
+    public String toString() {
+        return "0x%08x %s".formatted(guard.stag(), state());
+    }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.rpcrdma4j.iwarp.mem;
+
+import java.util.BitSet;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.IntSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds regions by STag, and gives STags out.
+ *
+ * <pre>
+ *   31                    8 7      0
+ *   +----------------------+--------+
+ *   |        index         |  key   |   index 0 is never used
+ *   +----------------------+--------+
+ * </pre>
+ *
+ * <p>RFC 5040, Section 8.1.1: STags are hard to predict and spread over the whole range: index and first key are drawn by the random
+ * source given. RFC 5042, Section 6.1.1: they are reused late: an index given back waits in line until the line is as long as half
+ * of the indexes that are free.
+ *
+ * <p>Look-up takes no lock: a hash table whose chains are immutable; changes are made under a lock, by putting new chains in place,
+ * and growing publishes a whole new array. Registration and invalidation of a fast region do not come here at all.
+ */
+public final class StagTable {
+    public static final int KEY_MASK = 0xFF;
+    public static final int INDEX_MASK = ~KEY_MASK;
+
+    private static final int INDEXES = 1 << 24;
+
+    private record Entry(int index, Region region, @Nullable Entry next) {}
+
+    private final IntSupplier random;
+    private final int maxRegions;
+    private final BitSet taken = new BitSet();
+    private final IntQueue waiting = new IntQueue();
+    private volatile AtomicReferenceArray<@Nullable Entry> buckets = new AtomicReferenceArray<>(64);
+    private int size;
+
+    /**
+     * @param random 32 random bits at a time, not predictable by a peer
+     * @param maxRegions most regions at a time, at most half of all indexes
+     */
+    public StagTable(IntSupplier random, int maxRegions) {
+        if (maxRegions < 1 || maxRegions > INDEXES / 2) {
+            throw new IllegalArgumentException("maxRegions " + maxRegions + " outside 1.." + INDEXES / 2);
+        }
+        this.random = random;
+        this.maxRegions = maxRegions;
+        taken.set(0);
+    }
+
+    /** The region with this STag's index; the key is left to {@link Region#enter}. Null if there is none. */
+    public @Nullable Region find(int stag) {
+        AtomicReferenceArray<@Nullable Entry> table = buckets;
+        int index = stag >>> 8;
+        Entry entry = table.get(bucketOf(index, table.length()));
+        while (entry != null && entry.index != index) {
+            entry = entry.next;
+        }
+        return entry == null ? null : entry.region;
+    }
+
+    /** Number of regions. */
+    public synchronized int size() {
+        return size;
+    }
+
+    /** Draws an STag for a new region. {@link #put} follows. */
+    synchronized int allocate() {
+        if (size >= maxRegions) {
+            throw new IllegalStateException("no more than " + maxRegions + " regions on this device");
+        }
+        int draw;
+        do {
+            draw = random.getAsInt();
+        } while (taken.get(draw >>> 8));
+        taken.set(draw >>> 8);
+        size++;
+        return draw;
+    }
+
+    synchronized void put(int stag, Region region) {
+        if (size > buckets.length()) {
+            grow();
+        }
+        int index = stag >>> 8;
+        int bucket = bucketOf(index, buckets.length());
+        buckets.set(bucket, new Entry(index, region, buckets.get(bucket)));
+    }
+
+    synchronized void remove(int stag) {
+        int index = stag >>> 8;
+        int bucket = bucketOf(index, buckets.length());
+        buckets.set(bucket, without(buckets.get(bucket), index));
+        size--;
+        waiting.add(index);
+        while (waiting.size() > (INDEXES - size) / 2) {
+            taken.clear(waiting.remove());
+        }
+    }
+
+    private static @Nullable Entry without(@Nullable Entry chain, int index) {
+        if (chain == null) {
+            return null;
+        }
+        return chain.index == index ? chain.next : new Entry(chain.index, chain.region, without(chain.next, index));
+    }
+
+    private void grow() {
+        AtomicReferenceArray<@Nullable Entry> old = buckets;
+        AtomicReferenceArray<@Nullable Entry> grown = new AtomicReferenceArray<>(4 * old.length());
+        for (int i = 0; i < old.length(); i++) {
+            for (Entry entry = old.get(i); entry != null; entry = entry.next) {
+                int bucket = bucketOf(entry.index, grown.length());
+                grown.setPlain(bucket, new Entry(entry.index, entry.region, grown.getPlain(bucket)));
+            }
+        }
+        buckets = grown;
+    }
+
+    private static int bucketOf(int index, int length) {
+        // Indexes are random already; the low bits do.
+        return index & (length - 1);
+    }
+}

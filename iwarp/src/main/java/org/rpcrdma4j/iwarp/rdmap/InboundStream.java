@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.rpcrdma4j.iwarp.rdmap;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+import org.rpcrdma4j.iwarp.ddp.DdpHeader;
+import org.rpcrdma4j.iwarp.error.IwarpException;
+import org.rpcrdma4j.iwarp.error.MpaError;
+import org.rpcrdma4j.iwarp.error.MpaException;
+import org.rpcrdma4j.iwarp.error.ProtocolViolation;
+import org.rpcrdma4j.iwarp.error.TerminateError;
+import org.rpcrdma4j.iwarp.mpa.FpduParser;
+import org.rpcrdma4j.iwarp.queue.InboundRead;
+
+/**
+ * The receiving direction of a stream: takes FPDUs from a staging buffer, checks each segment and places it.
+ *
+ * <p><b>Checks</b> come before anything is touched, in the order of RFC 5041, Section 7.1: version, queue, buffer, MSN, offset, length; a
+ * violation ends the stream with the error that was found first, and nothing after it is looked at.
+ *
+ * <p><b>Placement.</b> A segment is placed when all of it is there and its CRC is good, by a copy from the staging buffer while the
+ * region is held open. So a peer that stalls in the middle of a segment holds up no invalidation, and a damaged one changes nothing.
+ *
+ * <p><b>Messages.</b> One tagged and one untagged message may be open at a time; a segment of another one in between ends the stream.
+ *
+ * <p><b>Threads.</b> One, the connection's reader. No clock, no socket.
+ */
+public final class InboundStream {
+    private final StreamContext context;
+    private final FpduParser parser;
+    private final TaggedPlacement tagged;
+    private final ReceivePlacement receives;
+
+    private int readRequestMsn = DdpHeader.FIRST_MSN;
+    private boolean ended;
+    private boolean wakesSender;
+    private long fpdus;
+    private long emptyFpdus;
+
+    private int offenderAt;
+    private int offenderLength;
+
+    /**
+     * @param crc whether FPDUs carry a CRC
+     * @param awaitsRtrResponse whether a Response of no length to the RTR comes first
+     */
+    public InboundStream(StreamContext context, boolean crc, boolean awaitsRtrResponse) {
+        this.context = context;
+        this.parser = new FpduParser(crc);
+        this.tagged = new TaggedPlacement(context, awaitsRtrResponse);
+        this.receives = new ReceivePlacement(context);
+    }
+
+    /** FPDUs taken so far. */
+    public long fpdus() {
+        return fpdus;
+    }
+
+    /** How many of them carried no payload. */
+    public long emptyFpdus() {
+        return emptyFpdus;
+    }
+
+    /** Whether a message has begun and not ended. */
+    public boolean isInsideMessage() {
+        return tagged.isOpen() || receives.isOpen();
+    }
+
+    /** Whether the sending side may have work since this was asked last: a Request to answer, or a Read that was waited for. */
+    public boolean takeWakesSender() {
+        boolean wakes = wakesSender;
+        wakesSender = false;
+        return wakes;
+    }
+
+    void presetMsn(int nextSend, int nextReadRequest) {
+        receives.presetMsn(nextSend);
+        readRequestMsn = nextReadRequest;
+    }
+
+    /**
+     * Takes every whole FPDU between position and limit; the position ends at the first incomplete one.
+     *
+     * @param staging big-endian
+     * @param memory the same memory from index 0 on
+     * @throws IwarpException if the peer broke a rule: {@link #terminateFor} makes the answer
+     * @throws RemoteTerminate if the peer ended the stream
+     */
+    public void receive(ByteBuffer staging, MemorySegment memory) throws IwarpException, RemoteTerminate {
+        // RFC 5041, Section 7.1: after the first error later segments are dropped silently.
+        if (ended) {
+            staging.position(staging.limit());
+            return;
+        }
+        boolean good = false;
+        try {
+            while (true) {
+                offenderLength = 0;
+                int length = parser.next(staging);
+                if (length < 0) {
+                    break;
+                }
+                fpdus++;
+                offenderAt = parser.ulpduOffset();
+                offenderLength = length;
+                segment(staging, memory, offenderAt, length);
+            }
+            good = true;
+        } finally {
+            ended = !good;
+        }
+    }
+
+    /** How many bytes the incomplete FPDU at the position still lacks, at least. */
+    public int missingBytes(ByteBuffer staging) {
+        return parser.missingBytes(staging);
+    }
+
+    /** The Terminate for a violation that {@link #receive} has just thrown; the staging buffer is as it was. */
+    public TerminateMessage terminateFor(IwarpException violation, ByteBuffer staging) {
+        return TerminateMessage.of(violation.terminateError(), staging, offenderAt, offenderLength);
+    }
+
+    private void segment(ByteBuffer staging, MemorySegment memory, int at, int length)
+            throws IwarpException, RemoteTerminate {
+        if (length < 1 || length < DdpHeader.headerBytes(staging, at)) {
+            throw new MpaException(
+                    MpaError.LENGTH_MISMATCH, "expected a ULPDU with a DDP header, found one of " + length + " bytes");
+        }
+        if (DdpHeader.isTagged(staging, at)) {
+            taggedSegment(staging, memory, at, length);
+        } else {
+            untaggedSegment(staging, memory, at, length);
+        }
+    }
+
+    private void taggedSegment(ByteBuffer staging, MemorySegment memory, int at, int length) throws ProtocolViolation {
+        requireVersion(staging, at, TerminateError.DDP_TAGGED_INVALID_VERSION);
+        Opcode opcode = opcode(staging, at);
+        if (!opcode.isTagged()) {
+            throw unexpected(opcode + " in a tagged segment");
+        }
+        int payload = length - DdpHeader.TAGGED_BYTES;
+        if (payload == 0) {
+            emptyFpdus++;
+        }
+        if (tagged.segment(opcode, staging, memory, at, payload)) {
+            wakesSender = true;
+        }
+    }
+
+    private void untaggedSegment(ByteBuffer staging, MemorySegment memory, int at, int length)
+            throws IwarpException, RemoteTerminate {
+        requireVersion(staging, at, TerminateError.DDP_UNTAGGED_INVALID_VERSION);
+        int queue = DdpHeader.queueNumber(staging, at);
+        if (queue < DdpHeader.SEND_QUEUE || queue > DdpHeader.TERMINATE_QUEUE) {
+            throw invalidQueue("expected queue 0, 1 or 2, found " + Integer.toUnsignedString(queue));
+        }
+        Opcode opcode = opcode(staging, at);
+        if (opcode.isTagged()) {
+            throw unexpected(opcode + " in an untagged segment");
+        }
+        if (opcode.queueNumber() != queue) {
+            throw invalidQueue("expected " + opcode + " in queue " + opcode.queueNumber() + ", found queue " + queue);
+        }
+        if (opcode == Opcode.TERMINATE) {
+            terminate(staging, at, length);
+        } else if (opcode == Opcode.READ_REQUEST) {
+            readRequest(staging, at, length);
+        } else {
+            int payload = length - DdpHeader.UNTAGGED_BYTES;
+            if (payload == 0) {
+                emptyFpdus++;
+            }
+            receives.segment(opcode, staging, memory, at, payload);
+        }
+    }
+
+    private static void requireVersion(ByteBuffer staging, int at, TerminateError error) throws ProtocolViolation {
+        if (DdpHeader.version(staging, at) != DdpHeader.VERSION) {
+            throw new ProtocolViolation(error, "expected DDP version 1, found " + DdpHeader.version(staging, at));
+        }
+    }
+
+    private static Opcode opcode(ByteBuffer staging, int at) throws ProtocolViolation {
+        int control = DdpHeader.rdmapControl(staging, at);
+        if (RdmapControl.version(control) != RdmapControl.VERSION) {
+            throw new ProtocolViolation(
+                    TerminateError.RDMAP_INVALID_VERSION,
+                    "expected RDMAP version 1, found " + RdmapControl.version(control));
+        }
+        Opcode opcode = Opcode.fromControl(control);
+        if (opcode == null) {
+            throw unexpected("opcode " + RdmapControl.opcode(control));
+        }
+        return opcode;
+    }
+
+    static ProtocolViolation unexpected(String found) {
+        return new ProtocolViolation(TerminateError.RDMAP_UNEXPECTED_OPCODE, "unexpected: " + found);
+    }
+
+    private static ProtocolViolation invalidQueue(String message) {
+        return new ProtocolViolation(TerminateError.DDP_UNTAGGED_INVALID_QN, message);
+    }
+
+    /** Checks MSN and offset of a message that is one segment. */
+    private static void requireSingle(ByteBuffer staging, int at, int expectedMsn) throws ProtocolViolation {
+        if (DdpHeader.msn(staging, at) != expectedMsn) {
+            throw wrongMsn(expectedMsn, DdpHeader.msn(staging, at));
+        }
+        if (DdpHeader.messageOffset(staging, at) != 0) {
+            throw new ProtocolViolation(
+                    TerminateError.DDP_UNTAGGED_INVALID_MO,
+                    "expected MO 0, found " + Integer.toUnsignedString(DdpHeader.messageOffset(staging, at)));
+        }
+        if (!DdpHeader.isLast(staging, at)) {
+            throw new ProtocolViolation(
+                    TerminateError.RDMAP_OPERATION_UNSPECIFIED, "expected a message of one segment, found L=0");
+        }
+    }
+
+    static ProtocolViolation wrongMsn(int expected, int found) {
+        return new ProtocolViolation(
+                TerminateError.DDP_UNTAGGED_MSN_RANGE,
+                "expected MSN " + Integer.toUnsignedString(expected) + ", found " + Integer.toUnsignedString(found));
+    }
+
+    private void terminate(ByteBuffer staging, int at, int length) throws ProtocolViolation, RemoteTerminate {
+        requireSingle(staging, at, DdpHeader.FIRST_MSN);
+        throw new RemoteTerminate(TerminateMessage.decode(staging, at, length));
+    }
+
+    /** Whether what {@link #receive} has just thrown came from a Terminate: then there is no answer. */
+    public boolean offenderIsTerminate(ByteBuffer staging) {
+        return offenderLength >= DdpHeader.UNTAGGED_BYTES
+                && !DdpHeader.isTagged(staging, offenderAt)
+                && Opcode.fromControl(DdpHeader.rdmapControl(staging, offenderAt)) == Opcode.TERMINATE;
+    }
+
+    private void readRequest(ByteBuffer staging, int at, int length) throws IwarpException {
+        if (receives.isOpen()) {
+            throw unexpected("Read Request inside an unfinished Send");
+        }
+        if (length < ReadRequestHeader.ULPDU_BYTES) {
+            throw new MpaException(
+                    MpaError.LENGTH_MISMATCH,
+                    "expected a Read Request of " + ReadRequestHeader.ULPDU_BYTES + " bytes, found " + length);
+        }
+        context.lock().lock();
+        try {
+            InboundRead slot = context.inboundReads().free();
+            if (slot == null) {
+                throw new ProtocolViolation(
+                        TerminateError.DDP_UNTAGGED_NO_BUFFER, "expected no more Reads than agreed, found one more");
+            }
+            requireSingle(staging, at, readRequestMsn);
+            // RFC 5040, Section 4.2: a Read Request carries no payload.
+            if (length > ReadRequestHeader.ULPDU_BYTES) {
+                throw new ProtocolViolation(
+                        TerminateError.RDMAP_OPERATION_UNSPECIFIED,
+                        "expected a Read Request without payload, found " + (length - ReadRequestHeader.ULPDU_BYTES)
+                                + " bytes");
+            }
+            fill(slot, staging, at);
+            context.inboundReads().arrived();
+        } finally {
+            context.lock().unlock();
+        }
+        readRequestMsn++;
+        wakesSender = true;
+    }
+
+    private static void fill(InboundRead slot, ByteBuffer staging, int at) {
+        int header = at + DdpHeader.UNTAGGED_BYTES;
+        slot.set(
+                DdpHeader.msn(staging, at),
+                ReadRequestHeader.sinkStag(staging, header),
+                ReadRequestHeader.sinkOffset(staging, header),
+                ReadRequestHeader.size(staging, header),
+                ReadRequestHeader.sourceStag(staging, header),
+                ReadRequestHeader.sourceOffset(staging, header));
+    }
+
+    /** The Read that the peer's Terminate names, if it is the oldest open one: it failed there, all others are flushed. */
+    public static boolean namesReadAt(TerminateMessage message, int sinkStag) {
+        byte @Nullable [] request = message.readRequestHeader();
+        return request != null && ReadRequestHeader.sinkStag(ByteBuffer.wrap(request), 0) == sinkStag;
+    }
+}

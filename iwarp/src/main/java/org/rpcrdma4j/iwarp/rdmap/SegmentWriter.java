@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.rpcrdma4j.iwarp.rdmap;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+import org.rpcrdma4j.iwarp.ddp.DdpHeader;
+import org.rpcrdma4j.iwarp.error.TerminateError;
+import org.rpcrdma4j.iwarp.mem.AccessFault;
+import org.rpcrdma4j.iwarp.mem.AccessKind;
+import org.rpcrdma4j.iwarp.mem.Region;
+import org.rpcrdma4j.iwarp.mpa.Crc32c;
+import org.rpcrdma4j.iwarp.mpa.Fpdu;
+import org.rpcrdma4j.iwarp.queue.InboundRead;
+import org.rpcrdma4j.iwarp.queue.SendSlot;
+import org.rpcrdma4j.iwarp.queue.Sges;
+
+/**
+ * Writes one segment after the other into a batch: begin, gather payload, end. The length field is written at the end, when it is known
+ * how much payload found room. Belongs to whoever transmits.
+ */
+final class SegmentWriter {
+    private final StreamContext context;
+    private final FpduBatch batch;
+    private final @Nullable Crc32c crc;
+    private int start;
+    private int startEntry;
+    private int header;
+    private int payload;
+
+    SegmentWriter(StreamContext context, FpduBatch batch, boolean crc) {
+        this.context = context;
+        this.batch = batch;
+        this.crc = crc ? new Crc32c() : null;
+    }
+
+    /** Payload gathered for the segment. */
+    int payloadBytes() {
+        return payload;
+    }
+
+    private void begin() {
+        start = batch.slabPosition();
+        startEntry = batch.entryOfNextSlab();
+        payload = 0;
+    }
+
+    void beginTagged(Opcode opcode, int stag, long to) {
+        begin();
+        header = DdpHeader.putTagged(batch.slab(), start + Fpdu.LENGTH_BYTES, false, opcode.control(), stag, to);
+        batch.addSlab(Fpdu.LENGTH_BYTES + header);
+    }
+
+    void beginUntagged(Opcode opcode, int invalidateStag, int queue, int msn, int offset) {
+        begin();
+        header = DdpHeader.putUntagged(
+                batch.slab(), start + Fpdu.LENGTH_BYTES, false, opcode.control(), invalidateStag, queue, msn, offset);
+        batch.addSlab(Fpdu.LENGTH_BYTES + header);
+    }
+
+    /** A Read Request for a work request whose sink is fixed. */
+    void readRequest(SendSlot slot, int msn) {
+        beginUntagged(Opcode.READ_REQUEST, 0, DdpHeader.READ_REQUEST_QUEUE, msn, 0);
+        header += ReadRequestHeader.put(
+                batch.slab(),
+                batch.slabPosition(),
+                slot.sinkStag(),
+                slot.sinkOffset(),
+                slot.sges().totalBytes(),
+                slot.key(),
+                slot.remoteAddress());
+        batch.addSlab(ReadRequestHeader.BYTES);
+        end(slot, 0, true);
+    }
+
+    /** A Read Request of no length, as RTR. */
+    void emptyReadRequest(int sourceStag, int msn) {
+        beginUntagged(Opcode.READ_REQUEST, 0, DdpHeader.READ_REQUEST_QUEUE, msn, 0);
+        header += ReadRequestHeader.put(batch.slab(), batch.slabPosition(), 0, 0, 0, sourceStag, 0);
+        batch.addSlab(ReadRequestHeader.BYTES);
+        end(this, 0, true);
+    }
+
+    /** Gathers up to {@code bytes} from the offset of a list on. Each region is entered for it. */
+    AccessFault gather(Sges list, long from, int bytes) {
+        long skip = from;
+        for (int i = 0; i < list.size() && payload < bytes && batch.hasRoomForPiece(); i++) {
+            long length = list.length(i);
+            if (skip >= length) {
+                skip -= length;
+                continue;
+            }
+            int part = (int) Math.min(length - skip, bytes - payload);
+            long offset = list.offset(i) + skip;
+            Region region = list.region(i);
+            int stag = region.remoteKey();
+            AccessFault fault =
+                    region.enterLocal(stag, AccessKind.LOCAL_READ, context.domain(), context.queuePair(), offset, part);
+            if (fault != AccessFault.NONE) {
+                return fault;
+            }
+            try {
+                gather(region, stag, offset, part);
+            } finally {
+                region.leave();
+            }
+            skip = 0;
+        }
+        return AccessFault.NONE;
+    }
+
+    /** Gathers up to {@code bytes} of a region that the caller has entered and leaves. */
+    void gather(Region region, int stag, long offset, int bytes) {
+        long at = offset;
+        int left = bytes;
+        for (int i = region.pieceAt(offset); left > 0 && batch.hasRoomForPiece(); i++) {
+            MemorySegment piece = region.piece(i);
+            long inPiece = at - region.pieceStart(i);
+            int part = (int) Math.min(left, piece.byteSize() - inPiece);
+            if (part <= FpduBatch.INLINE_BYTES) {
+                MemorySegment.copy(piece, inPiece, batch.slabSegment(), batch.slabPosition(), part);
+                batch.addSlab(part);
+            } else {
+                boolean held = region.reenter(stag);
+                assert held : "entered twice";
+                batch.addMemory(region, stag, piece, inPiece, part);
+            }
+            payload += part;
+            at += part;
+            left -= part;
+        }
+    }
+
+    /** Completes the FPDU. */
+    void end(Object owner, long offset, boolean last) {
+        ByteBuffer slab = batch.slab();
+        int ulpduLength = header + payload;
+        Fpdu.putLength(slab, start, ulpduLength);
+        if (last) {
+            DdpHeader.markLast(slab, start + Fpdu.LENGTH_BYTES);
+        }
+        if (crc != null) {
+            crc.reset();
+            batch.addTo(crc, startEntry, start);
+        }
+        batch.addSlab(Fpdu.putTrailer(slab, batch.slabPosition(), ulpduLength, crc));
+        batch.endFpdu(owner, offset, last);
+    }
+
+    /** Takes back what was begun. */
+    void abandon() {
+        batch.dropUnfinished(start);
+    }
+
+    /** A whole Terminate FPDU. Big enough a buffer is made; there is at most one for each stream. */
+    static ByteBuffer terminate(TerminateMessage message, boolean withCrc) {
+        int ulpduLength = message.ulpduBytes();
+        ByteBuffer fpdu = ByteBuffer.allocateDirect(Fpdu.fpduBytes(ulpduLength));
+        Fpdu.putLength(fpdu, 0, ulpduLength);
+        message.encodeUlpdu(fpdu, Fpdu.LENGTH_BYTES);
+        Crc32c crc = withCrc ? new Crc32c() : null;
+        if (crc != null) {
+            crc.update(fpdu, 0, Fpdu.LENGTH_BYTES + ulpduLength);
+        }
+        Fpdu.putTrailer(fpdu, Fpdu.LENGTH_BYTES + ulpduLength, ulpduLength, crc);
+        return fpdu;
+    }
+
+    /** RFC 5040, Section 4.8: quotes the Request, of a Response under way with what is left of it. */
+    static TerminateMessage terminateFor(TerminateError error, InboundRead read, long served) {
+        ByteBuffer request = ByteBuffer.allocate(ReadRequestHeader.ULPDU_BYTES);
+        DdpHeader.putUntagged(
+                request, 0, true, Opcode.READ_REQUEST.control(), 0, DdpHeader.READ_REQUEST_QUEUE, read.msn(), 0);
+        ReadRequestHeader.put(
+                request,
+                DdpHeader.UNTAGGED_BYTES,
+                read.sinkStag(),
+                read.sinkOffset() + served,
+                read.size() - served,
+                read.sourceStag(),
+                read.sourceOffset() + served);
+        return TerminateMessage.of(error, request, 0, ReadRequestHeader.ULPDU_BYTES);
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.rpcrdma4j.iwarp.rdmap;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Buffers over registered memory, one for each place of a gather list. A place that shows the same memory again, at whatever position,
+ * uses its buffer again; so sending from long-lived regions allocates nothing. Not safe for several threads.
+ */
+final class ViewCache {
+    private final @Nullable MemorySegment[] shown;
+    private final @Nullable ByteBuffer[] buffers;
+
+    ViewCache(int places) {
+        shown = new MemorySegment[places];
+        buffers = new ByteBuffer[places];
+    }
+
+    /** A buffer whose position and limit enclose the bytes. */
+    ByteBuffer view(int place, MemorySegment memory, long offset, int length) {
+        if (memory.byteSize() > Integer.MAX_VALUE) {
+            return memory.asSlice(offset, length).asByteBuffer();
+        }
+        ByteBuffer buffer = buffers[place];
+        if (buffer == null || shown[place] != memory) {
+            buffer = memory.asByteBuffer();
+            buffers[place] = buffer;
+            shown[place] = memory;
+        }
+        return buffer.limit((int) offset + length).position((int) offset);
+    }
+
+    /** Lets go of all memory. */
+    void clear() {
+        Arrays.fill(shown, null);
+        Arrays.fill(buffers, null);
+    }
+}
