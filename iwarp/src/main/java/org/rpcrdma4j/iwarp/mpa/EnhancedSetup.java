@@ -20,8 +20,7 @@ import java.nio.ByteBuffer;
  * @param rtrWrite flag C: zero-length RDMA Write as RTR
  * @param rtrRead flag D: zero-length RDMA Read as RTR
  */
-public record EnhancedSetup(
-        boolean peerToPeer, boolean rtrSend, boolean rtrWrite, boolean rtrRead, int ird, int ord) {
+public record EnhancedSetup(boolean peerToPeer, boolean rtrSend, boolean rtrWrite, boolean rtrRead, int ird, int ord) {
     /** Bytes these words take at the start of the private data. */
     public static final int BYTES = 4;
 

@@ -97,8 +97,7 @@ public final class MpaInitiator {
         Rtr rtr = chooseRtr(answer);
         if (rtr == null && (answer.peerToPeer() || wishes.peerToPeer())) {
             // RFC 6581, Section 9.2: no RTR in common, or no common connection model.
-            return refused(
-                    reply, TerminateError.MPA_NO_MATCHING_RTR, "expected RTR flag C or D, found " + answer);
+            return refused(reply, TerminateError.MPA_NO_MATCHING_RTR, "expected RTR flag C or D, found " + answer);
         }
         return established(reply, ird(answer), ord(answer), rtr);
     }

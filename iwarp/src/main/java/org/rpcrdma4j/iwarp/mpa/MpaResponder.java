@@ -164,8 +164,7 @@ public final class MpaResponder {
         return request();
     }
 
-    private MpaFrame reply(
-            MpaFrame request, boolean rejected, @Nullable EnhancedSetup stated, byte[] privateData) {
+    private MpaFrame reply(MpaFrame request, boolean rejected, @Nullable EnhancedSetup stated, byte[] privateData) {
         // RFC 6581, Section 10: revision and S are those of the Request. M=0: no markers, please.
         // RFC 5044, Section 4.4: CRCs go off only if both sides said so.
         boolean crc = request.crc() || wishes.crc();

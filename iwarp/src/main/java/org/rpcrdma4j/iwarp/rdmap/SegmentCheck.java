@@ -31,9 +31,7 @@ public final class SegmentCheck {
         // RFC 5041, Section 4.1: DV is 1; the number of the error depends on the buffer model.
         if (DdpHeader.version(segment, at) != DdpHeader.VERSION) {
             throw violation(
-                    tagged
-                            ? TerminateError.DDP_TAGGED_INVALID_VERSION
-                            : TerminateError.DDP_UNTAGGED_INVALID_VERSION,
+                    tagged ? TerminateError.DDP_TAGGED_INVALID_VERSION : TerminateError.DDP_UNTAGGED_INVALID_VERSION,
                     "DDP version",
                     DdpHeader.VERSION,
                     DdpHeader.version(segment, at));
@@ -99,7 +97,8 @@ public final class SegmentCheck {
             throw new ProtocolViolation(
                     TerminateError.RDMAP_OPERATION_UNSPECIFIED,
                     "expected a Read Request in one segment of %d bytes, found %d bytes with L=%d"
-                            .formatted(ReadRequestHeader.ULPDU_BYTES, ulpduLength, DdpHeader.isLast(segment, at) ? 1 : 0));
+                            .formatted(
+                                    ReadRequestHeader.ULPDU_BYTES, ulpduLength, DdpHeader.isLast(segment, at) ? 1 : 0));
         }
     }
 

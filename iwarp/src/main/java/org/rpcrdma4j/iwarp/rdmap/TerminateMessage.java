@@ -114,15 +114,7 @@ public record TerminateMessage(
         int flags = (ddpHeader == null ? 0 : M | D) | (readRequestHeader == null ? 0 : R);
         int word = error.layer() << 28 | error.type() << 24 | error.code() << 16 | flags << 8;
         return new TerminateMessage(
-                error.layer(),
-                error.type(),
-                error.code(),
-                error,
-                length,
-                ddpHeader,
-                readRequestHeader,
-                false,
-                word);
+                error.layer(), error.type(), error.code(), error, length, ddpHeader, readRequestHeader, false, word);
     }
 
     /** The size of the ULPDU that {@link #encodeUlpdu} writes. */
@@ -279,11 +271,7 @@ public record TerminateMessage(
     @Override
     public int hashCode() {
         return Objects.hash(
-                controlWord,
-                swapped,
-                ddpSegmentLength,
-                Arrays.hashCode(ddpHeader),
-                Arrays.hashCode(readRequestHeader));
+                controlWord, swapped, ddpSegmentLength, Arrays.hashCode(ddpHeader), Arrays.hashCode(readRequestHeader));
     }
 
     /** The error, the raw word, and the other reading if there is one. */
