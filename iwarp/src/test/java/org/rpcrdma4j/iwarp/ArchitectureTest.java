@@ -28,6 +28,7 @@ class ArchitectureTest {
     private static final Set<String> JAVA_BASE = Object.class.getModule().getPackages();
 
     private static final String[] PURE_LAYERS = {
+        "org.rpcrdma4j.iwarp.error..",
         "org.rpcrdma4j.iwarp.mpa..",
         "org.rpcrdma4j.iwarp.ddp..",
         "org.rpcrdma4j.iwarp.rdmap..",

@@ -56,14 +56,14 @@ public record MpaFrame(
 
         static final int KEY_BYTES = 16;
 
-        private final byte[] key;
+        private final String key;
 
         Kind(String key) {
-            this.key = key.getBytes(StandardCharsets.US_ASCII);
+            this.key = key;
         }
 
         byte keyByte(int index) {
-            return key[index];
+            return (byte) key.charAt(index);
         }
 
         Kind other() {
@@ -120,7 +120,7 @@ public record MpaFrame(
     /** The whole frame as it goes on the wire. */
     public byte[] encode() {
         ByteBuffer frame = ByteBuffer.allocate(HEADER_BYTES + pdLength());
-        frame.put(kind.key);
+        frame.put(kind.key.getBytes(StandardCharsets.US_ASCII));
         frame.put((byte) flags());
         frame.put((byte) revision);
         frame.putShort((short) pdLength());

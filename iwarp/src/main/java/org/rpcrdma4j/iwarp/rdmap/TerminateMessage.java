@@ -199,7 +199,7 @@ public record TerminateMessage(
         if (ddpHeader != null || readRequestHeader != null || ddpSegmentLength != NO_LENGTH) {
             return null;
         }
-        TerminateError other = TerminateError.from(errorType, layer, errorCode);
+        TerminateError other = TerminateError.from(/* layer= */ errorType, /* type= */ layer, errorCode);
         return other == error ? null : other;
     }
 

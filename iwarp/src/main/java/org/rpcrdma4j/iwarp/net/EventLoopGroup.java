@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.rpcrdma4j.iwarp.net;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A fixed number of running loops over which connections are spread. Usable from any thread; owns its loops. */
+public final class EventLoopGroup implements AutoCloseable {
+    private final List<EventLoop> loops;
+    private final AtomicInteger turn = new AtomicInteger();
+
+    /** Starts the loops; they are named by the given name and a number. */
+    public EventLoopGroup(String name, int count, int stagingBytes, boolean busyPoll) {
+        if (count < 1) {
+            throw new IllegalArgumentException("count " + count + ": at least 1 loop is needed");
+        }
+        List<EventLoop> made = new ArrayList<>(count);
+        try {
+            for (int i = 0; i < count; i++) {
+                made.add(new EventLoop(name + "-" + i, stagingBytes, busyPoll));
+            }
+        } catch (RuntimeException e) {
+            made.forEach(EventLoop::close);
+            throw e;
+        }
+        loops = List.copyOf(made);
+        loops.forEach(EventLoop::start);
+    }
+
+    /** The loops in turn. */
+    public EventLoop next() {
+        return loops.get(Math.floorMod(turn.getAndIncrement(), loops.size()));
+    }
+
+    /** All loops. */
+    public List<EventLoop> loops() {
+        return loops;
+    }
+
+    /** Ends all loops; see {@link EventLoop#close}. */
+    @Override
+    public void close() {
+        loops.forEach(EventLoop::close);
+    }
+}
