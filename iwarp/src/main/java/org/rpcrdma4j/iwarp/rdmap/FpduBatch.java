@@ -340,12 +340,19 @@ public final class FpduBatch {
         return lostOffset;
     }
 
-    /** Drops what has not begun to leave: the rest is at most one FPDU, which is copied out already. */
+    /** Drops what has not begun to leave, also an FPDU left unfinished: the rest is at most one FPDU, copied out already. */
     public void cutAfterBegun() {
         long begin = firstFpdu == 0 ? 0 : fpduEnds[firstFpdu - 1];
-        if (firstFpdu < fpduCount) {
-            cut(accepted == begin ? firstFpdu : firstFpdu + 1);
+        cut(accepted == begin || firstFpdu == fpduCount ? firstFpdu : firstFpdu + 1);
+    }
+
+    /** Copies what is left into a buffer of its own. Only after {@link #cutAfterBegun}. */
+    public void copyRest(ByteBuffer target) {
+        for (int i = firstEntry; i < entryCount; i++) {
+            target.put(entries[i]);
         }
+        accepted = bytes;
+        views.clear();
     }
 
     private void cut(int firstDropped) {
