@@ -4,6 +4,7 @@ package org.rpcrdma4j.iwarp.net;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 /** A fixed number of running loops over which connections are spread. Usable from any thread; owns its loops. */
 public final class EventLoopGroup implements AutoCloseable {
@@ -36,6 +37,11 @@ public final class EventLoopGroup implements AutoCloseable {
     /** All loops. */
     public List<EventLoop> loops() {
         return loops;
+    }
+
+    /** Who is told of errors on any of the loops; see {@link EventLoop#onError}. */
+    public void onError(Consumer<Throwable> listener) {
+        loops.forEach(loop -> loop.onError(listener));
     }
 
     /** Ends all loops; see {@link EventLoop#close}. */
