@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.iwarp.mem;
 
+import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
@@ -106,6 +108,19 @@ public final class StagTable {
             return null;
         }
         return chain.index == index ? chain.next : new Entry(chain.index, chain.region, without(chain.next, index));
+    }
+
+    /** Closes every region. */
+    public void closeAll() {
+        List<Region> all = new ArrayList<>();
+        synchronized (this) {
+            for (int i = 0; i < buckets.length(); i++) {
+                for (Entry entry = buckets.get(i); entry != null; entry = entry.next) {
+                    all.add(entry.region);
+                }
+            }
+        }
+        all.forEach(Region::close);
     }
 
     private void grow() {

@@ -6,10 +6,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The incomplete FPDU of a connection between two readings: the staging buffer is shared by all connections of a loop. Holds memory only
- * while there is one, never more than one FPDU. Loop thread only.
+ * while there is one, taken from the loop's pool, never more than one FPDU. Loop thread only.
  */
 final class Carry {
+    private final CarryPool pool;
     private @Nullable ByteBuffer kept;
+
+    Carry(CarryPool pool) {
+        this.pool = pool;
+    }
 
     boolean isEmpty() {
         return kept == null;
@@ -17,13 +22,17 @@ final class Carry {
 
     /** Keeps a copy of what remains in the buffer. */
     void keep(ByteBuffer rest) {
+        ByteBuffer copy = kept;
+        if (copy != null && copy.capacity() < rest.remaining()) {
+            drop();
+            copy = null;
+        }
         if (!rest.hasRemaining()) {
-            kept = null;
+            drop();
             return;
         }
-        ByteBuffer copy = kept;
-        if (copy == null || copy.capacity() < rest.remaining()) {
-            copy = ByteBuffer.allocate(Math.max(64, Integer.highestOneBit(rest.remaining()) << 1));
+        if (copy == null) {
+            copy = pool.take(rest.remaining());
             kept = copy;
         }
         copy.clear().put(rest).flip();
@@ -39,6 +48,10 @@ final class Carry {
     }
 
     void drop() {
-        kept = null;
+        ByteBuffer copy = kept;
+        if (copy != null) {
+            kept = null;
+            pool.giveBack(copy);
+        }
     }
 }

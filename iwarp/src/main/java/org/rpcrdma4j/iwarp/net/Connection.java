@@ -11,6 +11,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.iwarp.error.IwarpException;
+import org.rpcrdma4j.iwarp.error.TerminateError;
+import org.rpcrdma4j.iwarp.mpa.Rtr;
 import org.rpcrdma4j.iwarp.rdmap.FpduBatch;
 import org.rpcrdma4j.iwarp.rdmap.InboundStream;
 import org.rpcrdma4j.iwarp.rdmap.Opcode;
@@ -19,6 +21,7 @@ import org.rpcrdma4j.iwarp.rdmap.RemoteTerminate;
 import org.rpcrdma4j.iwarp.rdmap.StreamContext;
 import org.rpcrdma4j.iwarp.rdmap.StreamFault;
 import org.rpcrdma4j.iwarp.rdmap.TerminateMessage;
+import org.rpcrdma4j.verbs.WorkCompletion.Status;
 import org.rpcrdma4j.verbs.cm.Disconnect.Cause;
 
 /**
@@ -57,7 +60,8 @@ public final class Connection implements ReadyHandler {
      * @param detail in words
      * @param terminate what is sent or was received; null for none
      */
-    public record Ending(Cause cause, String detail, @Nullable TerminateMessage terminate) {}
+    public record Ending(
+            Cause cause, String detail, @Nullable TerminateMessage terminate) {}
 
     private static final int READS_PER_TURN = 4;
     private static final long WRITE_BYTES_PER_TURN = 2 << 20;
@@ -88,9 +92,10 @@ public final class Connection implements ReadyHandler {
     private boolean stopped;
     private volatile boolean closing;
     private volatile boolean finSent;
+    private final AtomicReference<@Nullable LoopTimer> closeLimit = new AtomicReference<>();
     private boolean peerHasSent;
     private int kicks;
-    private final Carry carry = new Carry();
+    private final Carry carry;
     private @Nullable MemorySegment stagingMemory;
     private volatile @Nullable Registration registration;
 
@@ -115,7 +120,9 @@ public final class Connection implements ReadyHandler {
         this.owner = owner;
         this.crc = stream.mpa().crc();
         this.outbound = new OutboundStream(context, batch, maxUlpdu, crc);
-        this.inbound = new InboundStream(context, crc, report.isInitiator() && stream.mpa().rtr() == Rtr.READ);
+        this.inbound = new InboundStream(
+                context, crc, report.isInitiator() && stream.mpa().rtr() == Rtr.READ);
+        this.carry = new Carry(loop.carries());
         this.transmitTask = loop.task(this::transmit);
         this.stopTask = loop.task(this::stop);
     }
@@ -217,9 +224,10 @@ public final class Connection implements ReadyHandler {
         try {
             inbound.receive(staging, memory);
         } catch (IwarpException e) {
-            TerminateMessage answer = inbound.offenderIsTerminate(staging) || !e.terminateError().isReported()
-                    ? null
-                    : inbound.terminateFor(e, staging);
+            TerminateMessage answer =
+                    inbound.offenderIsTerminate(staging) || !e.terminateError().isReported()
+                            ? null
+                            : inbound.terminateFor(e, staging);
             report.violation(String.valueOf(e.getMessage()), e.terminateError());
             end(new Ending(Cause.LOCAL_ERROR, e.terminateError() + ": " + e.getMessage(), answer));
         } catch (RemoteTerminate e) {
@@ -240,7 +248,7 @@ public final class Connection implements ReadyHandler {
         try {
             var read = context.sends().oldestRead();
             if (read != null && InboundStream.namesReadAt(message, read.sinkStag())) {
-                context.sends().finish(read, org.rpcrdma4j.verbs.WorkCompletion.Status.REMOTE_ACCESS_ERROR);
+                context.sends().finish(read, Status.REMOTE_ACCESS_ERROR);
             }
         } finally {
             context.lock().unlock();
@@ -320,7 +328,7 @@ public final class Connection implements ReadyHandler {
     }
 
     private long write() throws IOException {
-        if (batch.isBegun() && !batch.reenter()) {
+        if (batch.mustReenter() && !batch.reenter()) {
             fault = outbound.lost(batch.lostOwner(), batch.lostOffset());
             if (batch.isEmpty()) {
                 return 0;
@@ -368,7 +376,7 @@ public final class Connection implements ReadyHandler {
     /** Ends in order: what was posted is sent, then FIN. From any thread; the owner takes no posts any more. */
     public void close() {
         closing = true;
-        loop.schedule(times.closeNanos(), () -> end(new Ending(Cause.LOCAL_CLOSE, "closed; the peer was slow", null)));
+        limit(times.closeNanos(), "closed; the peer was slow");
         transmit();
     }
 
@@ -387,7 +395,15 @@ public final class Connection implements ReadyHandler {
         } catch (IOException e) {
             end(new Ending(Cause.CONNECTION_LOST, "close: " + e.getMessage(), null));
         }
-        loop.schedule(times.drainNanos(), () -> end(new Ending(Cause.LOCAL_CLOSE, "closed; no FIN of the peer", null)));
+        limit(times.drainNanos(), "closed; the peer did not");
+    }
+
+    private void limit(long nanos, String detail) {
+        LoopTimer before =
+                closeLimit.getAndSet(loop.schedule(nanos, () -> end(new Ending(Cause.LOCAL_CLOSE, detail, null))));
+        if (before != null) {
+            before.cancel();
+        }
     }
 
     private void endByBug(RuntimeException e) {
@@ -395,7 +411,7 @@ public final class Connection implements ReadyHandler {
         end(new Ending(
                 Cause.LOCAL_ERROR,
                 "internal error: " + e,
-                TerminateMessage.of(org.rpcrdma4j.iwarp.error.TerminateError.RDMAP_LOCAL_CATASTROPHIC)));
+                TerminateMessage.of(TerminateError.RDMAP_LOCAL_CATASTROPHIC)));
     }
 
     /** Begins the end; only the first cause counts. From any thread. The rest happens soon on the loop, or in {@link #stop}. */
@@ -456,7 +472,12 @@ public final class Connection implements ReadyHandler {
     private void closeSocket(Ending cause, @Nullable ByteBuffer lastWords) {
         Registration current = registration;
         carry.drop();
-        boolean inOrder = cause.cause() == Cause.LOCAL_ERROR || cause.cause() == Cause.REMOTE_CLOSE
+        LoopTimer limit = closeLimit.get();
+        if (limit != null) {
+            limit.cancel();
+        }
+        boolean inOrder = cause.cause() == Cause.LOCAL_ERROR
+                || cause.cause() == Cause.REMOTE_CLOSE
                 || cause.cause() == Cause.REMOTE_ERROR;
         if (inOrder && current != null && current.isValid()) {
             OrderlyClose.begin(current, finSent ? null : lastWords, times.drainNanos(), () -> {});

@@ -19,4 +19,10 @@ public record ConnectionTimes(long closeNanos, long drainNanos, long kickNanos, 
             Duration.ofSeconds(2).toNanos(),
             Duration.ofMillis(200).toNanos(),
             5);
+
+    /** The same with another time to the first kick; 0 for none. */
+    public ConnectionTimes withKickMillis(int millis) {
+        return new ConnectionTimes(
+                closeNanos, drainNanos, Duration.ofMillis(millis).toNanos(), maxKicks);
+    }
 }

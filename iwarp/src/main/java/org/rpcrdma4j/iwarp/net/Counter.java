@@ -41,6 +41,16 @@ public enum Counter {
     SET_UP_TIMEOUTS("setup.timeouts"),
     /** Start-up frames that break the protocol, in both roles. */
     SET_UP_MALFORMED("setup.malformed"),
+    /** Streams ended because a rule was broken, by the peer or by a work request of ours. */
+    STREAM_VIOLATIONS("stream.violations"),
+    /** Of these: FPDUs whose CRC was wrong. */
+    STREAM_CRC_ERRORS("stream.crc_errors"),
+    /** Terminate messages sent. */
+    TERMINATES_SENT("stream.terminates_sent"),
+    /** Terminate messages received. */
+    TERMINATES_RECEIVED("stream.terminates_received"),
+    /** Empty Writes sent to wake a silent peer. */
+    KICKS("stream.kicks"),
     /** Handlers, timers and tasks that threw. */
     TASK_ERRORS("loop.task_errors"),
     /** Log lines about bad input that were left out. */

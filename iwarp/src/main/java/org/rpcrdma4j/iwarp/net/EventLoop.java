@@ -46,6 +46,7 @@ public final class EventLoop implements Executor, AutoCloseable {
     private final Selector selector;
     private final ByteBuffer staging;
     private final boolean busyPoll;
+    private final CarryPool carries = new CarryPool();
     private final TaskQueue tasks = new TaskQueue(this);
     private final TimerHeap timers = new TimerHeap();
     private final Consumer<SelectionKey> dispatch = this::dispatch;
@@ -102,6 +103,11 @@ public final class EventLoop implements Executor, AutoCloseable {
     public ByteBuffer staging() {
         assert inEventLoop();
         return staging;
+    }
+
+    /** Where the loop's connections keep incomplete FPDUs. */
+    CarryPool carries() {
+        return carries;
     }
 
     /** Errors thrown by handlers, timers and tasks so far. */

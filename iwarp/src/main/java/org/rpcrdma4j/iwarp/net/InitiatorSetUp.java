@@ -13,6 +13,7 @@ import org.rpcrdma4j.iwarp.error.TerminateError;
 import org.rpcrdma4j.iwarp.mpa.MpaInitiator;
 import org.rpcrdma4j.iwarp.mpa.MpaOutcome;
 import org.rpcrdma4j.iwarp.mpa.MpaWishes;
+import org.rpcrdma4j.iwarp.rdmap.TerminateMessage;
 import org.rpcrdma4j.verbs.cm.ConnectRefusal;
 import org.rpcrdma4j.verbs.cm.ConnectRefusal.Reason;
 import org.rpcrdma4j.verbs.cm.Octets;
@@ -263,7 +264,7 @@ public final class InitiatorSetUp {
     private void giveUp(Registration registered, @Nullable TerminateError error) {
         over();
         registered.interest(0);
-        ByteBuffer lastWords = error == null ? null : SetUpTerminate.fpdu(error);
+        ByteBuffer lastWords = error == null ? null : TerminateMessage.of(error).fpdu(true);
         Runnable end =
                 () -> OrderlyClose.begin(registered, lastWords, config.drain().toNanos(), () -> {});
         if (config.giveUpPause().isZero()) {

@@ -48,6 +48,7 @@ public final class FpduBatch {
     private int entryCount;
     private int firstEntry;
     private boolean entered;
+    private boolean fresh = true;
 
     private final long[] fpduEnds = new long[MAX_FPDUS];
     private final Object[] owners = new Object[MAX_FPDUS];
@@ -96,6 +97,7 @@ public final class FpduBatch {
         slabUsed = 0;
         bytes = 0;
         accepted = 0;
+        fresh = true;
     }
 
     /** The slab, for headers and trailers; written at {@link #slabPosition}, then taken by {@link #addSlab}. */
@@ -250,6 +252,7 @@ public final class FpduBatch {
 
     /** Leaves all regions. Called after a write. */
     public void leaveAll() {
+        fresh = false;
         if (entered) {
             leave(entryCount);
             entered = false;
@@ -302,6 +305,11 @@ public final class FpduBatch {
             copiedOut = buffer;
         }
         return buffer.clear();
+    }
+
+    /** Whether a write was tried before, so that {@link #reenter} must come before the next. */
+    public boolean mustReenter() {
+        return !fresh;
     }
 
     /**

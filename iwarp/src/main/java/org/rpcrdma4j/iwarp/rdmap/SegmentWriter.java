@@ -152,20 +152,6 @@ final class SegmentWriter {
         batch.dropUnfinished(start);
     }
 
-    /** A whole Terminate FPDU. Big enough a buffer is made; there is at most one for each stream. */
-    static ByteBuffer terminate(TerminateMessage message, boolean withCrc) {
-        int ulpduLength = message.ulpduBytes();
-        ByteBuffer fpdu = ByteBuffer.allocateDirect(Fpdu.fpduBytes(ulpduLength));
-        Fpdu.putLength(fpdu, 0, ulpduLength);
-        message.encodeUlpdu(fpdu, Fpdu.LENGTH_BYTES);
-        Crc32c crc = withCrc ? new Crc32c() : null;
-        if (crc != null) {
-            crc.update(fpdu, 0, Fpdu.LENGTH_BYTES + ulpduLength);
-        }
-        Fpdu.putTrailer(fpdu, Fpdu.LENGTH_BYTES + ulpduLength, ulpduLength, crc);
-        return fpdu;
-    }
-
     /** RFC 5040, Section 4.8: quotes the Request, of a Response under way with what is left of it. */
     static TerminateMessage terminateFor(TerminateError error, InboundRead read, long served) {
         ByteBuffer request = ByteBuffer.allocate(ReadRequestHeader.ULPDU_BYTES);

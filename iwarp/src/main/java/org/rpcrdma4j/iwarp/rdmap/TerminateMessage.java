@@ -9,6 +9,8 @@ import org.rpcrdma4j.iwarp.ddp.DdpHeader;
 import org.rpcrdma4j.iwarp.error.ProtocolViolation;
 import org.rpcrdma4j.iwarp.error.TerminateError;
 import org.rpcrdma4j.iwarp.error.TerminateError.Attachment;
+import org.rpcrdma4j.iwarp.mpa.Crc32c;
+import org.rpcrdma4j.iwarp.mpa.Fpdu;
 
 /**
  * The content of a Terminate message (RFC 5040, Section 4.8). Immutable.
@@ -142,6 +144,20 @@ public record TerminateMessage(
         next += put(target, next, ddpHeader);
         next += put(target, next, readRequestHeader);
         return next - at;
+    }
+
+    /** The whole FPDU, ready to be read from the buffer. */
+    public ByteBuffer fpdu(boolean withCrc) {
+        int ulpduLength = ulpduBytes();
+        ByteBuffer fpdu = ByteBuffer.allocate(Fpdu.fpduBytes(ulpduLength));
+        Fpdu.putLength(fpdu, 0, ulpduLength);
+        encodeUlpdu(fpdu, Fpdu.LENGTH_BYTES);
+        Crc32c crc = withCrc ? new Crc32c() : null;
+        if (crc != null) {
+            crc.update(fpdu, 0, Fpdu.LENGTH_BYTES + ulpduLength);
+        }
+        Fpdu.putTrailer(fpdu, Fpdu.LENGTH_BYTES + ulpduLength, ulpduLength, crc);
+        return fpdu;
     }
 
     /**

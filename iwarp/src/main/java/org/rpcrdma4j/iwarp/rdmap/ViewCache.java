@@ -25,12 +25,18 @@ final class ViewCache {
             return memory.asSlice(offset, length).asByteBuffer();
         }
         ByteBuffer buffer = buffers[place];
-        if (buffer == null || shown[place] != memory) {
+        if (buffer == null || !isShown(place, memory)) {
             buffer = memory.asByteBuffer();
             buffers[place] = buffer;
             shown[place] = memory;
         }
         return buffer.limit((int) offset + length).position((int) offset);
+    }
+
+    /** Two segments are equal if they enclose the same addresses; memory freed and handed out again differs in scope. */
+    private boolean isShown(int place, MemorySegment memory) {
+        MemorySegment before = shown[place];
+        return before != null && before.equals(memory) && before.scope().equals(memory.scope());
     }
 
     /** Lets go of all memory. */

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.rpcrdma4j.iwarp.device;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.rpcrdma4j.iwarp.net.Connection;
+import org.rpcrdma4j.iwarp.net.EventLoop;
+import org.rpcrdma4j.iwarp.net.LoopTask;
+import org.rpcrdma4j.iwarp.queue.InboundReads;
+import org.rpcrdma4j.iwarp.queue.ReceiveQueue;
+import org.rpcrdma4j.iwarp.queue.SendQueue;
+import org.rpcrdma4j.iwarp.rdmap.FpduBatch;
+import org.rpcrdma4j.iwarp.rdmap.StreamContext;
+import org.rpcrdma4j.verbs.PostResult;
+import org.rpcrdma4j.verbs.PostResult.Reason;
+import org.rpcrdma4j.verbs.PostResult.Refused;
+import org.rpcrdma4j.verbs.ProtectionDomain;
+import org.rpcrdma4j.verbs.QueuePair;
+import org.rpcrdma4j.verbs.QueuePairOptions;
+import org.rpcrdma4j.verbs.ReceiveRequest;
+import org.rpcrdma4j.verbs.SendQueueRequest;
+import org.rpcrdma4j.verbs.cm.Disconnect.Cause;
+
+/**
+ * A queue pair: its two queues, its state, and the connection that works on them once there is one.
+ *
+ * <p>State and queues are guarded by one lock, held shortly; flushing and posting use the same one, so a work request posted in ERROR
+ * completes behind all that were posted before. The connection does the rest on whatever thread transmits or receives.
+ */
+final class SoftQueuePair implements QueuePair {
+    /** What ends a set-up that is under way. */
+    interface SetUp {
+        void cancel();
+    }
+
+    private final SoftProtectionDomain domain;
+    private final int number;
+    private final EventLoop loop;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final SendQueue sends;
+    private final ReceiveQueue receives;
+    private final InboundReads inboundReads = new InboundReads(FpduBatch.MAX_FPDUS);
+    private final StreamContext context;
+    private final LoopTask drainedTask;
+
+    private volatile State state = State.IDLE;
+    private volatile @Nullable Connection connection;
+    private @Nullable SetUp setUp;
+    private boolean flushed;
+    private boolean closed;
+    private volatile @Nullable CompletableFuture<Void> drained;
+
+    private SoftQueuePair(
+            SoftProtectionDomain domain,
+            QueuePairOptions options,
+            DeviceCompletionQueue sending,
+            DeviceCompletionQueue receiving) {
+        SoftIwarpDevice device = domain.softDevice();
+        this.domain = domain;
+        this.number = device.nextQueuePairNumber();
+        this.loop = receiving.loop();
+        this.drainedTask = loop.task(this::checkDrained);
+        this.sends =
+                new SendQueue(number, options.sendDepth(), options.maxSges(), sending.entries(), this::onQueueEmpty);
+        this.receives = new ReceiveQueue(
+                number, options.receiveDepth(), options.maxSges(), receiving.entries(), this::onQueueEmpty);
+        this.context = new StreamContext(domain, number, device.regions(), lock, sends, receives, inboundReads);
+    }
+
+    static SoftQueuePair create(SoftProtectionDomain domain, QueuePairOptions options) {
+        DeviceCompletionQueue sending = queueOf(options.sendCompletions());
+        DeviceCompletionQueue receiving = queueOf(options.receiveCompletions());
+        sending.entries().attach(options.sendDepth());
+        try {
+            receiving.entries().attach(options.receiveDepth());
+        } catch (RuntimeException e) {
+            sending.entries().unreserve(options.sendDepth());
+            throw e;
+        }
+        SoftQueuePair queuePair = new SoftQueuePair(domain, options, sending, receiving);
+        try {
+            domain.softDevice().add(queuePair);
+        } catch (RuntimeException e) {
+            queuePair.detach();
+            throw e;
+        }
+        return queuePair;
+    }
+
+    private static DeviceCompletionQueue queueOf(Object queue) {
+        if (queue instanceof DeviceCompletionQueue ours) {
+            return ours;
+        }
+        throw new IllegalArgumentException("completion queue of another device: " + queue);
+    }
+
+    private void detach() {
+        sends.completions().detach(sends);
+        receives.completions().detach(receives);
+    }
+
+    @Override
+    public int number() {
+        return number;
+    }
+
+    @Override
+    public ProtectionDomain protectionDomain() {
+        return domain;
+    }
+
+    @Override
+    public State state() {
+        return state;
+    }
+
+    EventLoop loop() {
+        return loop;
+    }
+
+    SoftIwarpDevice device() {
+        return domain.softDevice();
+    }
+
+    StreamContext context() {
+        return context;
+    }
+
+    // Posting.
+
+    @Override
+    public PostResult postSend(SendQueueRequest request) {
+        Refused refused;
+        lock.lock();
+        try {
+            refused = sendStateFault();
+            if (refused == null) {
+                refused = sends.post(request, 0);
+                flushIfFlushed();
+            }
+        } finally {
+            lock.unlock();
+        }
+        transmit();
+        return refused == null ? PostResult.posted() : refused;
+    }
+
+    @Override
+    public PostResult postSend(List<? extends SendQueueRequest> chain) {
+        Refused refused;
+        lock.lock();
+        try {
+            refused = sendStateFault();
+            for (int i = 0; refused == null && i < chain.size(); i++) {
+                refused = sends.post(chain.get(i), i);
+            }
+            flushIfFlushed();
+        } finally {
+            lock.unlock();
+        }
+        transmit();
+        return refused == null ? PostResult.posted() : refused;
+    }
+
+    private @Nullable Refused sendStateFault() {
+        return state == State.CONNECTED || (state == State.ERROR && !closed) ? null : wrongState();
+    }
+
+    private Refused wrongState() {
+        return new Refused(0, Reason.WRONG_STATE, "the queue pair is " + (closed ? "closed" : state));
+    }
+
+    private void transmit() {
+        Connection current = connection;
+        if (current != null) {
+            current.transmit();
+        }
+    }
+
+    @Override
+    public PostResult postReceive(ReceiveRequest request) {
+        lock.lock();
+        try {
+            Refused refused = receiveStateFault();
+            if (refused == null) {
+                refused = receives.post(request, 0);
+                flushIfFlushed();
+            }
+            return refused == null ? PostResult.posted() : refused;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public PostResult postReceive(List<ReceiveRequest> chain) {
+        lock.lock();
+        try {
+            Refused refused = receiveStateFault();
+            for (int i = 0; refused == null && i < chain.size(); i++) {
+                refused = receives.post(chain.get(i), i);
+            }
+            flushIfFlushed();
+            return refused == null ? PostResult.posted() : refused;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private @Nullable Refused receiveStateFault() {
+        return state == State.CLOSING || closed ? wrongState() : null;
+    }
+
+    private void flushIfFlushed() {
+        if (flushed) {
+            sends.flush();
+            receives.flush();
+        }
+    }
+
+    // Connecting.
+
+    /** IDLE to CONNECTING. */
+    void beginSetUp() {
+        lock.lock();
+        try {
+            if (state != State.IDLE) {
+                throw new IllegalStateException("queue pair " + number + " is " + state + ", not IDLE");
+            }
+            state = State.CONNECTING;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The set-up has begun; if the queue pair was aborted meanwhile, it ends at once. */
+    void setUpBegun(SetUp begun) {
+        boolean cancel;
+        lock.lock();
+        try {
+            cancel = state != State.CONNECTING;
+            setUp = begun;
+        } finally {
+            lock.unlock();
+        }
+        if (cancel) {
+            begun.cancel();
+        }
+    }
+
+    /** The set-up did not begin after all. */
+    void setUpFailed() {
+        fail();
+    }
+
+    /** CONNECTING to CONNECTED, unless the queue pair was aborted meanwhile. */
+    boolean connected(Connection made, int ird, int ord) {
+        lock.lock();
+        try {
+            if (state != State.CONNECTING) {
+                return false;
+            }
+            sends.setMaxReads(ord);
+            inboundReads.setLimit(ird);
+            connection = made;
+            setUp = null;
+            state = State.CONNECTED;
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    // Ending.
+
+    /** The connection's end has begun: posts are taken and completed as flushed. */
+    void ending() {
+        lock.lock();
+        try {
+            state = State.ERROR;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Nobody touches memory of work requests any more. */
+    void flush() {
+        lock.lock();
+        try {
+            state = State.ERROR;
+            flushed = true;
+            sends.flush();
+            receives.flush();
+        } finally {
+            lock.unlock();
+        }
+        drainedTask.schedule();
+    }
+
+    /** To ERROR without a connection. */
+    void fail() {
+        SetUp pending;
+        lock.lock();
+        try {
+            pending = setUp;
+            setUp = null;
+        } finally {
+            lock.unlock();
+        }
+        flush();
+        if (pending != null) {
+            pending.cancel();
+        }
+    }
+
+    @Override
+    public void disconnect() {
+        Connection current;
+        lock.lock();
+        try {
+            current = connection;
+            if (state == State.CLOSING || state == State.ERROR) {
+                return;
+            }
+            if (current != null) {
+                state = State.CLOSING;
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (current == null) {
+            fail();
+        } else {
+            current.close();
+        }
+    }
+
+    @Override
+    public void abort() {
+        Connection current;
+        lock.lock();
+        try {
+            current = connection;
+            if (current == null) {
+                // ORDER: under the lock that makes connections, so that none comes about afterwards.
+                state = State.ERROR;
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (current == null) {
+            fail();
+        } else {
+            current.end(new Connection.Ending(Cause.LOCAL_CLOSE, "aborted", null));
+            current.stop();
+        }
+    }
+
+    private void onQueueEmpty() {
+        if (drained != null) {
+            drainedTask.schedule();
+        }
+    }
+
+    private void checkDrained() {
+        CompletableFuture<Void> waiting = drained;
+        if (waiting != null && state == State.ERROR && receives.outstanding() == 0 && sends.outstanding() == 0) {
+            waiting.complete(null);
+        }
+    }
+
+    @Override
+    public CompletableFuture<Void> drain() {
+        CompletableFuture<Void> waiting;
+        lock.lock();
+        try {
+            waiting = drained;
+            if (waiting == null) {
+                waiting = new CompletableFuture<>();
+                drained = waiting;
+            }
+        } finally {
+            lock.unlock();
+        }
+        abort();
+        if (!drainedTask.schedule()) {
+            checkDrained();
+        }
+        return waiting;
+    }
+
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        } finally {
+            lock.unlock();
+        }
+        abort();
+        detach();
+        CompletableFuture<Void> waiting = drained;
+        if (waiting != null) {
+            waiting.complete(null);
+        }
+        device().remove(this);
+        domain.queuePairGone();
+    }
+
+    @Override
+    public String toString() {
+        return "QP " + number + " " + state;
+    }
+}
