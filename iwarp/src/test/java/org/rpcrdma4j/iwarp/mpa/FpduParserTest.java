@@ -4,6 +4,8 @@ package org.rpcrdma4j.iwarp.mpa;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
@@ -127,6 +129,37 @@ class FpduParserTest {
         assertThat(buffer.position()).isEqualTo(3);
         assertThat(buffer.limit()).isEqualTo(9);
         assertThat(crc.value()).isEqualTo(whole);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void allocatesNothingPerFpdu(boolean direct) throws MpaException {
+        int fpdus = 1000;
+        byte[] fpdu = fpdu(46, 0);
+        ByteBuffer staging = direct ? ByteBuffer.allocateDirect(fpdus * 52) : ByteBuffer.allocate(fpdus * 52);
+        for (int i = 0; i < fpdus; i++) {
+            staging.put(fpdu);
+        }
+        FpduParser parser = new FpduParser(true);
+        takeAll(parser, staging.flip());
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long least = Long.MAX_VALUE;
+        for (int round = 0; round < 20; round++) {
+            staging.rewind();
+            long before = threads.getCurrentThreadAllocatedBytes();
+            takeAll(parser, staging);
+            least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+        }
+
+        assertThat(least).as("bytes for %d FPDUs", fpdus).isLessThan(fpdus);
+    }
+
+    private static void takeAll(FpduParser parser, ByteBuffer staging) throws MpaException {
+        int taken = 0;
+        while (parser.next(staging) >= 0) {
+            taken++;
+        }
+        assertThat(taken).isEqualTo(1000);
     }
 
     /** An FPDU built by hand: the ULPDU counts up, the pad has a given value. */
