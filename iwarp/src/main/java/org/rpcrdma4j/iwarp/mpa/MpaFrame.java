@@ -38,6 +38,10 @@ public record MpaFrame(
         byte[] privateData) {
     public static final int HEADER_BYTES = 20;
     public static final int MAX_PRIVATE_DATA_BYTES = 512;
+
+    /** What every known peer takes, Linux siw and cards included; they have half the room of the standard or less. */
+    public static final int PORTABLE_PRIVATE_DATA_BYTES = 196;
+
     public static final int REVISION_PLAIN = 1;
     public static final int REVISION_ENHANCED = 2;
 

@@ -18,7 +18,8 @@ import org.rpcrdma4j.iwarp.mpa.MpaFrame.Kind;
  */
 public final class MpaFrameReader {
     private static final byte[] NOTHING = {};
-    private static final int ROLE_BYTE = 10;
+    /** Where the two keys differ: q in a Request, p in a Reply. */
+    private static final int ROLE_BYTE = 9;
 
     private final Kind expected;
     private final ByteBuffer header = ByteBuffer.allocate(MpaFrame.HEADER_BYTES);

@@ -191,7 +191,7 @@ public final class InitiatorSetUp {
         staging.clear();
         int count = open.read(staging);
         if (count < 0) {
-            lost(mpa.endOfStream().getMessage());
+            lost(WireLog.detail(mpa.endOfStream()));
             return;
         }
         replyBegan |= count > 0;
@@ -254,10 +254,11 @@ public final class InitiatorSetUp {
 
     private void malformed(Registration registered, MpaException e) {
         counters.increment(Counter.SET_UP_MALFORMED);
-        log.badInput(where(), e.getMessage());
+        String detail = WireLog.detail(e);
+        log.badInput(where(), detail);
         // RFC 5044, Section 7.1.2, rule 3: a malformed Reply is answered by the end of the connection only.
         giveUp(registered, null);
-        refuse(new ConnectRefusal(Reason.PROTOCOL_ERROR, e.getMessage()));
+        refuse(new ConnectRefusal(Reason.PROTOCOL_ERROR, detail));
     }
 
     /** Ends the connection behind a Reply: after a pause, with a Terminate if there is something to be told. */

@@ -129,7 +129,7 @@ final class ResponderSetUp implements ReadyHandler {
         } catch (IOException e) {
             fail(Reason.CLOSED_BY_PEER, "connection lost in state " + state + ": " + e);
         } catch (MpaException e) {
-            malformed(e.getMessage());
+            malformed(WireLog.detail(e));
         }
     }
 
@@ -143,7 +143,7 @@ final class ResponderSetUp implements ReadyHandler {
         staging.clear();
         int count = channel.read(staging);
         if (count < 0) {
-            String detail = mpa.endOfStream().getMessage();
+            String detail = WireLog.detail(mpa.endOfStream());
             // Not of a peer that sent nothing: such are probes of monitors and balancers, and only counted.
             if (requestBegan) {
                 log.badInput(where, detail);

@@ -3,8 +3,10 @@ package org.rpcrdma4j.iwarp.net;
 
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.rpcrdma4j.iwarp.error.IwarpException;
 
 /**
  * The log of bad input: at most so many lines a second, whatever peers send; the others are counted, and the next line tells
@@ -52,6 +54,11 @@ public final class WireLog {
         } else if (omitted > 0) {
             logger.log(Level.WARNING, "{0}: {1} (and {2} lines left out before)", where, detail, omitted);
         }
+    }
+
+    /** What is wrong, in the words of the layer that found it. */
+    static String detail(IwarpException violation) {
+        return Objects.requireNonNullElse(violation.getMessage(), "the peer broke the protocol");
     }
 
     /** -1 if the line is to be left out, else the number of lines left out since the last one. */
