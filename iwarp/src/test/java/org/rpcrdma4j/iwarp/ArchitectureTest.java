@@ -32,7 +32,8 @@ class ArchitectureTest {
         "org.rpcrdma4j.iwarp.mpa..",
         "org.rpcrdma4j.iwarp.ddp..",
         "org.rpcrdma4j.iwarp.rdmap..",
-        "org.rpcrdma4j.iwarp.mem.."
+        "org.rpcrdma4j.iwarp.mem..",
+        "org.rpcrdma4j.iwarp.queue.."
     };
 
     @ArchTest
@@ -57,6 +58,8 @@ class ArchitectureTest {
     static final ArchRule pureLayersStartNoThread = noClasses()
             .that()
             .resideInAnyPackage(PURE_LAYERS)
+            .and()
+            .doNotHaveSimpleName("OtherThreads")
             .should()
             .dependOnClassesThat(
                     assignableTo(Thread.class)
@@ -81,7 +84,8 @@ class ArchitectureTest {
             .that()
             .resideInAnyPackage(PURE_LAYERS)
             .should()
-            .dependOnClassesThat(resideInAnyPackage("org.rpcrdma4j.iwarp", "org.rpcrdma4j.iwarp.net.."))
+            .dependOnClassesThat(resideInAnyPackage(
+                    "org.rpcrdma4j.iwarp", "org.rpcrdma4j.iwarp.device..", "org.rpcrdma4j.iwarp.net.."))
             .allowEmptyShould(true);
 
     @ArchTest

@@ -62,7 +62,7 @@ final class SoftConnectRequest implements ConnectRequest {
                     options.outboundReads(),
                     new StreamHandOver(ours, false, listener));
         } catch (RuntimeException e) {
-            ours.setUpFailed();
+            ours.fail();
             throw e;
         }
     }

@@ -107,7 +107,7 @@ final class SoftConnectionManager implements ConnectionManager {
                     new StreamHandOver(ours, true, listener));
             ours.setUpBegun(setUp::cancel);
         } catch (RuntimeException e) {
-            ours.setUpFailed();
+            ours.fail();
             throw e;
         }
     }

@@ -7,7 +7,6 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.iwarp.net.Connection;
 import org.rpcrdma4j.iwarp.net.EventLoop;
-import org.rpcrdma4j.iwarp.net.LoopTask;
 import org.rpcrdma4j.iwarp.queue.InboundReads;
 import org.rpcrdma4j.iwarp.queue.ReceiveQueue;
 import org.rpcrdma4j.iwarp.queue.SendQueue;
@@ -43,14 +42,13 @@ final class SoftQueuePair implements QueuePair {
     private final ReceiveQueue receives;
     private final InboundReads inboundReads = new InboundReads(FpduBatch.MAX_FPDUS);
     private final StreamContext context;
-    private final LoopTask drainedTask;
+    private final DrainWatch drain;
 
     private volatile State state = State.IDLE;
     private volatile @Nullable Connection connection;
     private @Nullable SetUp setUp;
     private boolean flushed;
     private boolean closed;
-    private volatile @Nullable CompletableFuture<Void> drained;
 
     private SoftQueuePair(
             SoftProtectionDomain domain,
@@ -61,11 +59,10 @@ final class SoftQueuePair implements QueuePair {
         this.domain = domain;
         this.number = device.nextQueuePairNumber();
         this.loop = receiving.loop();
-        this.drainedTask = loop.task(this::checkDrained);
-        this.sends =
-                new SendQueue(number, options.sendDepth(), options.maxSges(), sending.entries(), this::onQueueEmpty);
+        this.drain = new DrainWatch(loop, this::isDrained);
+        this.sends = new SendQueue(number, options.sendDepth(), options.maxSges(), sending.entries(), drain::changed);
         this.receives = new ReceiveQueue(
-                number, options.receiveDepth(), options.maxSges(), receiving.entries(), this::onQueueEmpty);
+                number, options.receiveDepth(), options.maxSges(), receiving.entries(), drain::changed);
         this.context = new StreamContext(domain, number, device.regions(), lock, sends, receives, inboundReads);
     }
 
@@ -250,11 +247,6 @@ final class SoftQueuePair implements QueuePair {
         }
     }
 
-    /** The set-up did not begin after all. */
-    void setUpFailed() {
-        fail();
-    }
-
     /** CONNECTING to CONNECTED, unless the queue pair was aborted meanwhile. */
     boolean connected(Connection made, int ird, int ord) {
         lock.lock();
@@ -296,7 +288,7 @@ final class SoftQueuePair implements QueuePair {
         } finally {
             lock.unlock();
         }
-        drainedTask.schedule();
+        drain.changed();
     }
 
     /** To ERROR without a connection. */
@@ -358,37 +350,16 @@ final class SoftQueuePair implements QueuePair {
         }
     }
 
-    private void onQueueEmpty() {
-        if (drained != null) {
-            drainedTask.schedule();
-        }
-    }
-
-    private void checkDrained() {
-        CompletableFuture<Void> waiting = drained;
-        if (waiting != null && state == State.ERROR && receives.outstanding() == 0 && sends.outstanding() == 0) {
-            waiting.complete(null);
-        }
+    private boolean isDrained() {
+        return state == State.ERROR && receives.outstanding() == 0 && sends.outstanding() == 0;
     }
 
     @Override
     public CompletableFuture<Void> drain() {
-        CompletableFuture<Void> waiting;
-        lock.lock();
-        try {
-            waiting = drained;
-            if (waiting == null) {
-                waiting = new CompletableFuture<>();
-                drained = waiting;
-            }
-        } finally {
-            lock.unlock();
-        }
+        CompletableFuture<Void> drained = drain.future();
         abort();
-        if (!drainedTask.schedule()) {
-            checkDrained();
-        }
-        return waiting;
+        drain.changed();
+        return drained;
     }
 
     @Override
@@ -404,10 +375,7 @@ final class SoftQueuePair implements QueuePair {
         }
         abort();
         detach();
-        CompletableFuture<Void> waiting = drained;
-        if (waiting != null) {
-            waiting.complete(null);
-        }
+        drain.end();
         device().remove(this);
         domain.queuePairGone();
     }

@@ -91,12 +91,8 @@ final class Guard {
 
     /** Waits until nobody is in; only useful while shut. */
     void awaitEmpty() {
-        for (int spins = 0; (word & COUNT) != 0; spins++) {
-            if (spins < 1_000) {
-                Thread.onSpinWait();
-            } else {
-                Thread.yield();
-            }
+        for (int tries = 0; (word & COUNT) != 0; tries++) {
+            OtherThreads.pause(tries);
         }
     }
 }

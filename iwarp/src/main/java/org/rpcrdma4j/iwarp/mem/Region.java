@@ -117,7 +117,7 @@ public abstract sealed class Region implements MemoryRegion permits PlainRegion,
 
     private AccessFault check(AccessKind kind, ProtectionDomain caller, int queuePair, long to, long bytes) {
         // RFC 5041, Section 7.1 and 8.2: STags are tied to streams by domain, and where asked to one single stream.
-        if (caller != domain || (scope != DOMAIN_WIDE && scope != queuePair)) {
+        if (!caller.equals(domain) || (scope != DOMAIN_WIDE && scope != queuePair)) {
             return AccessFault.OTHER_STREAM;
         }
         if (!kind.isAllowedBy(access)) {
@@ -219,8 +219,7 @@ public abstract sealed class Region implements MemoryRegion permits PlainRegion,
         if (!memory.scope().isAlive()) {
             throw new IllegalArgumentException("memory to register is not alive any more: " + memory);
         }
-        // A confined arena admits its own thread only; a thread that cannot exist stands for "every other one".
-        if (!memory.isAccessibleBy(SoftFastRegion.ANY_OTHER_THREAD)) {
+        if (!OtherThreads.mayAccess(memory)) {
             throw new IllegalArgumentException("memory to register is confined to one thread: " + memory);
         }
     }

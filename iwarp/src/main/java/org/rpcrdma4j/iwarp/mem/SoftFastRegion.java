@@ -17,9 +17,6 @@ import org.rpcrdma4j.verbs.ProtectionDomain;
  * time.
  */
 public final class SoftFastRegion extends Region implements FastRegion {
-    /** A thread that is never started: what it may access, every thread may. */
-    static final Thread ANY_OTHER_THREAD = Thread.ofPlatform().unstarted(() -> {});
-
     private final int maxPages;
     private final int pageBytes;
     private final int index;
@@ -150,7 +147,7 @@ public final class SoftFastRegion extends Region implements FastRegion {
         if (closed) {
             return "region is closed";
         }
-        if (caller != domain) {
+        if (!caller.equals(domain)) {
             return "region belongs to another protection domain";
         }
         if ((stag & StagTable.INDEX_MASK) != index) {
@@ -176,7 +173,7 @@ public final class SoftFastRegion extends Region implements FastRegion {
      * @return null if it is invalid now, also if it was so under this very STag; else why not
      */
     public @Nullable String invalidate(int stag, ProtectionDomain caller) {
-        if (caller != domain) {
+        if (!caller.equals(domain)) {
             return "key 0x%08x belongs to another protection domain".formatted(stag);
         }
         if (!guard.shut(stag)) {
@@ -191,7 +188,7 @@ public final class SoftFastRegion extends Region implements FastRegion {
     /** Why a peer's queue pair may not invalidate this STag; {@link AccessFault#NONE} if it was invalidated, or was so before. */
     public AccessFault invalidateByPeer(int stag, ProtectionDomain caller, int queuePair) {
         // RFC 5040, Section 8.1.1: a peer must not invalidate what several streams share.
-        if (caller != domain || scope() != queuePair) {
+        if (!caller.equals(domain) || scope() != queuePair) {
             return guard.stag() == stag ? AccessFault.OTHER_STREAM : AccessFault.INVALID_STAG;
         }
         if (!access().isRemote()) {

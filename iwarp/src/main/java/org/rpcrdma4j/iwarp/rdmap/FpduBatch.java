@@ -45,6 +45,7 @@ public final class FpduBatch {
     private final @Nullable Region[] guards = new Region[MAX_ENTRIES];
     private final int[] stags = new int[MAX_ENTRIES];
     private final int[] fpduOf = new int[MAX_ENTRIES];
+    private final boolean[] isSlab = new boolean[MAX_ENTRIES];
     private int entryCount;
     private int firstEntry;
     private boolean entered;
@@ -130,6 +131,7 @@ public final class FpduBatch {
             slabViews[entryCount] = view;
         }
         view.limit(slabUsed).position(from);
+        isSlab[entryCount] = true;
         add(view, null, 0);
     }
 
@@ -153,9 +155,7 @@ public final class FpduBatch {
     }
 
     private boolean endsAtSlabPosition() {
-        return entryCount > firstEntry
-                && entries[entryCount - 1] == slabViews[entryCount - 1]
-                && entries[entryCount - 1].limit() == slabUsed;
+        return entryCount > firstEntry && isSlab[entryCount - 1] && entries[entryCount - 1].limit() == slabUsed;
     }
 
     /**
@@ -165,6 +165,7 @@ public final class FpduBatch {
      */
     ByteBuffer addMemory(Region region, int stag, MemorySegment piece, long offset, int length) {
         ByteBuffer view = views.view(entryCount, piece, offset, length);
+        isSlab[entryCount] = false;
         add(view, region, stag);
         bytes += length;
         entered = true;
@@ -203,7 +204,7 @@ public final class FpduBatch {
                 guard.leave();
             }
         }
-        if (entryCount > 0 && entries[entryCount - 1] == slabViews[entryCount - 1]) {
+        if (entryCount > 0 && isSlab[entryCount - 1]) {
             entries[entryCount - 1].limit(Math.min(entries[entryCount - 1].limit(), slabStart));
         }
         slabUsed = slabStart;

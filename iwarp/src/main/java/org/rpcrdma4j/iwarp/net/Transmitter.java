@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.rpcrdma4j.iwarp.net;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.rpcrdma4j.iwarp.mem.OtherThreads;
+import org.rpcrdma4j.iwarp.rdmap.FpduBatch;
+import org.rpcrdma4j.iwarp.rdmap.OutboundStream;
+import org.rpcrdma4j.iwarp.rdmap.StreamContext;
+import org.rpcrdma4j.iwarp.rdmap.StreamFault;
+
+/**
+ * The sending half of a connection.
+ *
+ * <p>Whoever has something to send calls {@link #transmit}: its caller becomes the transmitter if nobody is, else the transmitter does one
+ * more round. It never waits for the peer: a write takes what the socket takes, the rest follows when the loop finds the socket
+ * writable.
+ */
+final class Transmitter {
+    private static final long BYTES_PER_TURN = 2 << 20;
+
+    private final Connection connection;
+    private final SocketChannel channel;
+    private final FpduBatch batch = new FpduBatch();
+    private final OutboundStream outbound;
+    private final LoopTask again;
+
+    /** Rounds asked for; above 0 somebody transmits. */
+    private final AtomicInteger rounds = new AtomicInteger();
+
+    private volatile boolean blocked;
+    private volatile boolean finSent;
+    private volatile boolean hasSent;
+    private @Nullable StreamFault fault;
+
+    Transmitter(Connection connection, SocketChannel channel, StreamContext context, int maxUlpdu, boolean crc) {
+        this.connection = connection;
+        this.channel = channel;
+        this.outbound = new OutboundStream(context, batch, maxUlpdu, crc);
+        this.again = connection.loop().task(this::transmit);
+    }
+
+    OutboundStream outbound() {
+        return outbound;
+    }
+
+    /** Whether anything was sent. */
+    boolean hasSent() {
+        return hasSent;
+    }
+
+    /** Whether our FIN is sent. */
+    boolean finSent() {
+        return finSent;
+    }
+
+    /** The socket takes bytes again. Loop thread. */
+    void onWritable() {
+        // ORDER: the interest is taken back before the next round may ask for it again.
+        connection.interest(SelectionKey.OP_READ);
+        blocked = false;
+        transmit();
+    }
+
+    /** Sends what can be sent; from any thread. Never waits. */
+    void transmit() {
+        if (rounds.getAndIncrement() != 0) {
+            return;
+        }
+        int done = 1;
+        do {
+            round();
+            done = rounds.addAndGet(-done);
+        } while (done != 0);
+    }
+
+    private void round() {
+        try {
+            long budget = BYTES_PER_TURN;
+            while (!blocked && !finSent && !connection.isEnding()) {
+                if (batch.isEmpty() && !refill()) {
+                    return;
+                }
+                budget -= write();
+                if (budget < 0) {
+                    // Others on this thread have their turn first.
+                    again.schedule();
+                    return;
+                }
+            }
+        } catch (IOException e) {
+            connection.lost("write", e);
+        } catch (RuntimeException e) {
+            connection.endByBug(e);
+        } finally {
+            batch.leaveAll();
+        }
+    }
+
+    /** Fills the empty batch; false if there is nothing to send. */
+    private boolean refill() throws IOException {
+        boolean filled = false;
+        if (fault == null) {
+            try {
+                filled = outbound.fill();
+            } catch (StreamFault e) {
+                fault = e;
+                // What was posted before the failed request still goes out.
+                filled = !batch.isEmpty();
+            }
+        }
+        if (!filled && fault != null) {
+            connection.endByFault(fault);
+        } else if (!filled && connection.mayFinish()) {
+            finSent = true;
+            channel.shutdownOutput();
+            connection.awaitFin();
+        }
+        return filled;
+    }
+
+    private long write() throws IOException {
+        if (batch.mustReenter() && !batch.reenter()) {
+            fault = outbound.lost(batch.lostOwner(), batch.lostOffset());
+            return 0;
+        }
+        long written = channel.write(batch.entries(), batch.firstEntry(), batch.entriesLeft());
+        batch.leaveAll();
+        batch.accepted(written);
+        for (Object owner = batch.nextCompleted(); owner != null; owner = batch.nextCompleted()) {
+            outbound.accepted(owner);
+        }
+        if (!batch.isEmpty()) {
+            batch.copyOutBegun();
+            // ORDER: marked before the loop can find the socket writable.
+            blocked = true;
+            connection.interest(SelectionKey.OP_READ | SelectionKey.OP_WRITE);
+        }
+        if (!hasSent) {
+            hasSent = true;
+            connection.onFirstSent();
+        }
+        return written;
+    }
+
+    /** Keeps everybody from transmitting for good; waits for a round that is under way. Not from inside one. */
+    void stop() {
+        for (int tries = 0; !rounds.compareAndSet(0, 1); tries++) {
+            OtherThreads.pause(tries);
+        }
+    }
+
+    /** After {@link #stop}: the rest of an FPDU that has begun to leave, and behind it what else is to be said. */
+    ByteBuffer lastWords(@Nullable ByteBuffer terminate) {
+        batch.cutAfterBegun();
+        int length = (int) batch.remaining() + (terminate == null ? 0 : terminate.remaining());
+        ByteBuffer words = ByteBuffer.allocate(length);
+        batch.copyRest(words);
+        if (terminate != null) {
+            words.put(terminate);
+        }
+        return words.flip();
+    }
+}
