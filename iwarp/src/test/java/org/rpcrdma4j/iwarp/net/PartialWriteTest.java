@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
@@ -43,6 +44,8 @@ class PartialWriteTest {
             channel = server.accept();
         }
         TcpOptions.apply(channel);
+        // Little to fill.
+        channel.setOption(StandardSocketOptions.SO_SNDBUF, 16 * 1024);
         ByteBuffer chunk = ByteBuffer.allocateDirect(64 * 1024);
         try (Selector selector = Selector.open()) {
             channel.register(selector, SelectionKey.OP_WRITE);
