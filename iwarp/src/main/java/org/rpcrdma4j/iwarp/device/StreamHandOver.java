@@ -91,7 +91,7 @@ final class StreamHandOver implements SetUpListener, Connection.Owner {
                 new ConnectionReport(
                         "QP " + queuePair.number() + " to " + remote, initiator, device.events(), device.wireLog()),
                 this);
-        if (!queuePair.connected(connection, slots(mpa.ird()), mpa.ord())) {
+        if (!queuePair.connected(connection, slots(mpa), mpa.ord())) {
             close(stream);
             listener.onRefused(new ConnectRefusal(ConnectRefusal.Reason.LOCAL, "the queue pair was aborted"));
             return;
@@ -110,8 +110,10 @@ final class StreamHandOver implements SetUpListener, Connection.Owner {
     }
 
     /** Linux siw rounds its ORD up to a power of two and may have as many Reads open; so many slots are kept. */
-    private static int slots(int ird) {
-        return ird == 0 ? 0 : Integer.highestOneBit(2 * ird - 1);
+    private static int slots(MpaOutcome.Established mpa) {
+        // RFC 6581, Section 9.1: a Read as RTR takes a slot, also where no other Read was agreed.
+        int agreed = Math.max(mpa.ird(), mpa.rtr() == Rtr.READ ? 1 : 0);
+        return agreed == 0 ? 0 : Integer.highestOneBit(2 * agreed - 1);
     }
 
     private @Nullable Opcode rtr(MpaOutcome.Established mpa) {

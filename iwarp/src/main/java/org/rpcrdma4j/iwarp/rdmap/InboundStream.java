@@ -6,8 +6,6 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.iwarp.ddp.DdpHeader;
 import org.rpcrdma4j.iwarp.error.IwarpException;
-import org.rpcrdma4j.iwarp.error.MpaError;
-import org.rpcrdma4j.iwarp.error.MpaException;
 import org.rpcrdma4j.iwarp.error.ProtocolViolation;
 import org.rpcrdma4j.iwarp.error.TerminateError;
 import org.rpcrdma4j.iwarp.mpa.FpduParser;
@@ -123,86 +121,27 @@ public final class InboundStream {
     }
 
     private void segment(ByteBuffer staging, MemorySegment memory, int at, int length)
-            throws IwarpException, RemoteTerminate {
-        if (length < 1 || length < DdpHeader.headerBytes(staging, at)) {
-            throw new MpaException(
-                    MpaError.LENGTH_MISMATCH, "expected a ULPDU with a DDP header, found one of " + length + " bytes");
-        }
-        if (DdpHeader.isTagged(staging, at)) {
-            taggedSegment(staging, memory, at, length);
-        } else {
-            untaggedSegment(staging, memory, at, length);
-        }
-    }
-
-    private void taggedSegment(ByteBuffer staging, MemorySegment memory, int at, int length) throws ProtocolViolation {
-        requireVersion(staging, at, TerminateError.DDP_TAGGED_INVALID_VERSION);
-        Opcode opcode = opcode(staging, at);
-        if (!opcode.isTagged()) {
-            throw unexpected(opcode + " in a tagged segment");
-        }
-        int payload = length - DdpHeader.TAGGED_BYTES;
-        if (payload == 0) {
-            emptyFpdus++;
-        }
-        if (tagged.segment(opcode, staging, memory, at, payload)) {
-            wakesSender = true;
-        }
-    }
-
-    private void untaggedSegment(ByteBuffer staging, MemorySegment memory, int at, int length)
-            throws IwarpException, RemoteTerminate {
-        requireVersion(staging, at, TerminateError.DDP_UNTAGGED_INVALID_VERSION);
-        int queue = DdpHeader.queueNumber(staging, at);
-        if (queue < DdpHeader.SEND_QUEUE || queue > DdpHeader.TERMINATE_QUEUE) {
-            throw invalidQueue("expected queue 0, 1 or 2, found " + Integer.toUnsignedString(queue));
-        }
-        Opcode opcode = opcode(staging, at);
-        if (opcode.isTagged()) {
-            throw unexpected(opcode + " in an untagged segment");
-        }
-        if (opcode.queueNumber() != queue) {
-            throw invalidQueue("expected " + opcode + " in queue " + opcode.queueNumber() + ", found queue " + queue);
-        }
+            throws ProtocolViolation, RemoteTerminate {
+        Opcode opcode = SegmentCheck.check(staging, at, length);
         if (opcode == Opcode.TERMINATE) {
             terminate(staging, at, length);
         } else if (opcode == Opcode.READ_REQUEST) {
-            readRequest(staging, at, length);
+            readRequest(staging, at);
         } else {
-            int payload = length - DdpHeader.UNTAGGED_BYTES;
+            int payload = length - (opcode.isTagged() ? DdpHeader.TAGGED_BYTES : DdpHeader.UNTAGGED_BYTES);
             if (payload == 0) {
                 emptyFpdus++;
             }
-            receives.segment(opcode, staging, memory, at, payload);
+            if (!opcode.isTagged()) {
+                receives.segment(opcode, staging, memory, at, payload);
+            } else if (tagged.segment(opcode, staging, memory, at, payload)) {
+                wakesSender = true;
+            }
         }
-    }
-
-    private static void requireVersion(ByteBuffer staging, int at, TerminateError error) throws ProtocolViolation {
-        if (DdpHeader.version(staging, at) != DdpHeader.VERSION) {
-            throw new ProtocolViolation(error, "expected DDP version 1, found " + DdpHeader.version(staging, at));
-        }
-    }
-
-    private static Opcode opcode(ByteBuffer staging, int at) throws ProtocolViolation {
-        int control = DdpHeader.rdmapControl(staging, at);
-        if (RdmapControl.version(control) != RdmapControl.VERSION) {
-            throw new ProtocolViolation(
-                    TerminateError.RDMAP_INVALID_VERSION,
-                    "expected RDMAP version 1, found " + RdmapControl.version(control));
-        }
-        Opcode opcode = Opcode.fromControl(control);
-        if (opcode == null) {
-            throw unexpected("opcode " + RdmapControl.opcode(control));
-        }
-        return opcode;
     }
 
     static ProtocolViolation unexpected(String found) {
         return new ProtocolViolation(TerminateError.RDMAP_UNEXPECTED_OPCODE, "unexpected: " + found);
-    }
-
-    private static ProtocolViolation invalidQueue(String message) {
-        return new ProtocolViolation(TerminateError.DDP_UNTAGGED_INVALID_QN, message);
     }
 
     /** Checks MSN and offset of a message that is one segment. */
@@ -214,10 +153,6 @@ public final class InboundStream {
             throw new ProtocolViolation(
                     TerminateError.DDP_UNTAGGED_INVALID_MO,
                     "expected MO 0, found " + Integer.toUnsignedString(DdpHeader.messageOffset(staging, at)));
-        }
-        if (!DdpHeader.isLast(staging, at)) {
-            throw new ProtocolViolation(
-                    TerminateError.RDMAP_OPERATION_UNSPECIFIED, "expected a message of one segment, found L=0");
         }
     }
 
@@ -239,14 +174,9 @@ public final class InboundStream {
                 && Opcode.fromControl(DdpHeader.rdmapControl(staging, offenderAt)) == Opcode.TERMINATE;
     }
 
-    private void readRequest(ByteBuffer staging, int at, int length) throws IwarpException {
+    private void readRequest(ByteBuffer staging, int at) throws ProtocolViolation {
         if (receives.isOpen()) {
             throw unexpected("Read Request inside an unfinished Send");
-        }
-        if (length < ReadRequestHeader.ULPDU_BYTES) {
-            throw new MpaException(
-                    MpaError.LENGTH_MISMATCH,
-                    "expected a Read Request of " + ReadRequestHeader.ULPDU_BYTES + " bytes, found " + length);
         }
         context.lock().lock();
         try {
@@ -256,13 +186,6 @@ public final class InboundStream {
                         TerminateError.DDP_UNTAGGED_NO_BUFFER, "expected no more Reads than agreed, found one more");
             }
             requireSingle(staging, at, readRequestMsn);
-            // RFC 5040, Section 4.2: a Read Request carries no payload.
-            if (length > ReadRequestHeader.ULPDU_BYTES) {
-                throw new ProtocolViolation(
-                        TerminateError.RDMAP_OPERATION_UNSPECIFIED,
-                        "expected a Read Request without payload, found " + (length - ReadRequestHeader.ULPDU_BYTES)
-                                + " bytes");
-            }
             fill(slot, staging, at);
             context.inboundReads().arrived();
         } finally {
