@@ -11,4 +11,5 @@ module org.rpcrdma4j.testkit {
     requires static org.jspecify;
 
     exports org.rpcrdma4j.testkit.contract;
+    exports org.rpcrdma4j.testkit.sim;
 }

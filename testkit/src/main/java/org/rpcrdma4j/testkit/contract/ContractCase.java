@@ -148,11 +148,13 @@ public abstract class ContractCase {
         return text.toString();
     }
 
-    /** Posts, and waits until so many completions of the send queue were polled in all. */
+    /** Posts, and waits until its completion is the last that was polled of the send queue. */
     final void postAndAwait(Endpoint endpoint, SendQueueRequest request) {
         int before = endpoint.sends.size();
         endpoint.queuePair.postSend(request).orThrow();
-        await(request.operation() + " " + request.id() + " completes", () -> endpoint.sends.size() > before);
+        await(
+                request.operation() + " " + request.id() + " completes",
+                () -> endpoint.sends.size() > before && endpoint.sends.getLast().id() == request.id());
     }
 
     /** Posts, waits for the completion and asks for success. */

@@ -27,7 +27,7 @@ import org.rpcrdma4j.verbs.WorkCompletion;
 final class Endpoint implements AutoCloseable {
 
     static final int RECEIVE_BYTES = 4096;
-    static final int MEMORY_BYTES = 4 << 20;
+    static final int MEMORY_BYTES = 2 << 20;
 
     final RdmaDevice device;
     final ProtectionDomain domain;

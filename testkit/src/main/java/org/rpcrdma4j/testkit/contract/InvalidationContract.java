@@ -23,6 +23,7 @@ abstract class InvalidationContract extends ContractCase {
 
     /** The peer sends an invalidation that must be refused; the region stays as it is. */
     private void expectRemoteRefusal(ConnectedPair pair, int key) {
+        requireFastRegistration();
         pair.client().postReceives(2);
         pair.server().queuePair.postSend(invalidating(key)).orThrow();
         awaitError(pair);
@@ -33,6 +34,7 @@ abstract class InvalidationContract extends ContractCase {
     }
 
     private void expectLocalFailure(Endpoint endpoint, SendQueueRequest request) {
+        requireFastRegistration();
         postAndAwait(endpoint, request);
         assertThat(endpoint.sends.getLast().status()).as("%s", describe()).isEqualTo(Status.LOCAL_QP_OPERATION_ERROR);
         await("the connection ends", () -> isDead(endpoint));

@@ -130,7 +130,7 @@ abstract class WriteReadContract extends ContractCase {
                                 .target(region.remoteKey(), region.remoteAddress()),
                         new SendRequest()))
                 .orThrow();
-        await("the Send arrives", () -> server.receives.size() == 1);
+        await("the Send arrives", () -> server.receives.size() == 1 && client.sends.size() == 2);
         assertThat(pieces.get(0).mismatch(client.memory.asSlice(0, page))).isEqualTo(-1);
         assertThat(pieces.get(1).mismatch(client.memory.asSlice(page, page))).isEqualTo(-1);
         assertThat(pieces.get(2).mismatch(client.memory.asSlice(2L * page, page / 2)))
