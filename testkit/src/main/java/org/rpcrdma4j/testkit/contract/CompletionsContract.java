@@ -127,6 +127,55 @@ abstract class CompletionsContract extends ContractCase {
     }
 
     @Test
+    void aFencedInvalidationWaitsForReadsIntoTheRegion() throws Exception {
+        ConnectedPair pair = connect();
+        Endpoint client = pair.client();
+        Endpoint server = pair.server();
+        MemorySegment source = server.bytes(200_000, 4);
+        FastRegion region = register(server, source, Access.REMOTE_READ);
+        MemorySegment sink = client.arena.allocate(200_000, 4096);
+        FastRegion sinkRegion = register(client, sink, client.sinkAccess());
+        int before = client.sends.size();
+        client.queuePair
+                .postSend(List.of(
+                        new RdmaReadRequest()
+                                .id(1)
+                                .sge(sinkRegion, 0, 200_000)
+                                .source(region.remoteKey(), region.remoteAddress()),
+                        new LocalInvalidateRequest().id(2).fence(true).key(sinkRegion.remoteKey())))
+                .orThrow();
+        await("both complete", () -> client.sends.size() == before + 2);
+        assertThat(client.sends).allMatch(Completion::isSuccess);
+        assertThat(sink.mismatch(source)).isEqualTo(-1);
+        sinkRegion.unmap();
+    }
+
+    @Test
+    void aReadIntoAnInvalidatedRegionFailsAndDoesNotTouchIt() throws Exception {
+        ConnectedPair pair = connect();
+        Endpoint client = pair.client();
+        Endpoint server = pair.server();
+        FastRegion region = register(server, server.bytes(200_000, 4), Access.REMOTE_READ);
+        MemorySegment sink = client.arena.allocate(200_000, 4096);
+        FastRegion sinkRegion = register(client, sink, client.sinkAccess());
+        client.sends.clear();
+        client.queuePair
+                .postSend(List.of(
+                        new RdmaReadRequest()
+                                .id(1)
+                                .sge(sinkRegion, 0, 200_000)
+                                .source(region.remoteKey(), region.remoteAddress()),
+                        new LocalInvalidateRequest().id(2).key(sinkRegion.remoteKey())))
+                .orThrow();
+        await("both complete", () -> client.sends.size() == 2);
+        assertThat(sinkRegion.state()).isEqualTo(FastRegion.State.INVALID);
+        byte[] then = bytesOf(sink);
+        settle();
+        assertThat(bytesOf(sink)).isEqualTo(then);
+        assertThat(client.sendIds()).containsExactly(1L, 2L);
+    }
+
+    @Test
     void anArmedQueueCallsItsHandlerOnce() throws Exception {
         ConnectedPair pair = connectWithReceives(3);
         Endpoint server = pair.server();

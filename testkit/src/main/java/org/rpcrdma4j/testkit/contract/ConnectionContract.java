@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
+import org.rpcrdma4j.verbs.PostResult;
 import org.rpcrdma4j.verbs.QueuePair;
 import org.rpcrdma4j.verbs.SendRequest;
 import org.rpcrdma4j.verbs.cm.ConnectOptions;
@@ -195,6 +196,51 @@ abstract class ConnectionContract extends ContractCase {
         await("refused", client.events::hasEnded);
         assertThat(client.events.refused().reason()).isEqualTo(ConnectRefusal.Reason.TIMED_OUT);
         assertThat(client.queuePair.state()).isEqualTo(QueuePair.State.ERROR);
+    }
+
+    @Test
+    void aFullBacklogRejects() throws Exception {
+        ListenEndpoint listen = listen(1);
+        Endpoint first = dial(listen, ConnectOptions.DEFAULT);
+        await("the first request arrives", () -> requests.size() == 1);
+        Endpoint second = dial(listen, ConnectOptions.DEFAULT);
+        await("the second is refused", second.events::hasEnded);
+        assertThat(second.events.refused().reason()).isEqualTo(ConnectRefusal.Reason.REJECTED);
+        assertThat(first.events.all()).isEmpty();
+        assertThat(requests).hasSize(1);
+    }
+
+    @Test
+    void whileConnectingReceivesAreTakenAndSendsAreNot() throws Exception {
+        ListenEndpoint listen = listen(4);
+        Endpoint client = dial(listen, ConnectOptions.DEFAULT);
+        assertThat(client.queuePair.state()).isEqualTo(QueuePair.State.CONNECTING);
+        assertThat(client.queuePair.postSend(new SendRequest()))
+                .isInstanceOfSatisfying(
+                        PostResult.Refused.class,
+                        refused -> assertThat(refused.reason()).isEqualTo(PostResult.Reason.WRONG_STATE));
+        client.postReceives(2);
+        client.queuePair.disconnect();
+        await("the attempt ends", client.events::hasEnded);
+        await("the Receives are flushed", () -> client.receives.size() == 2);
+    }
+
+    @Test
+    void acceptingOneWhoHasGoneComesToAnEnd() throws Exception {
+        ListenEndpoint listen = listen(4);
+        Endpoint client = dial(listen, ConnectOptions.DEFAULT);
+        await("the request arrives", () -> !requests.isEmpty());
+        client.queuePair.close();
+        settle();
+        Endpoint server = endpointOf(device.server(), EndpointOptions.DEFAULT.withReceives(2));
+        try {
+            requests.getFirst().accept(server.queuePair, ConnectOptions.DEFAULT, server.events);
+        } catch (IllegalStateException answered) {
+            return;
+        }
+        await("the server is told", server.events::hasEnded);
+        await("its Receives are flushed", () -> server.receives.size() == 2);
+        assertThat(server.queuePair.state()).isEqualTo(QueuePair.State.ERROR);
     }
 
     @Test

@@ -4,6 +4,7 @@ package org.rpcrdma4j.testkit.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.rpcrdma4j.verbs.Access;
@@ -109,8 +110,8 @@ abstract class ErrorsContract extends ContractCase {
                                 .target(region.remoteKey(), region.remoteAddress()))
                         .orThrow();
             }
-            byte first = pair.client().memory.get(java.lang.foreign.ValueLayout.JAVA_BYTE, 1);
-            await("it has begun", () -> target.get(java.lang.foreign.ValueLayout.JAVA_BYTE, 1) == first);
+            byte first = pair.client().memory.get(ValueLayout.JAVA_BYTE, 1);
+            await("it has begun", () -> target.get(ValueLayout.JAVA_BYTE, 1) == first);
             region.close();
             target.fill((byte) 0x5A);
             settle();
@@ -230,8 +231,8 @@ abstract class ErrorsContract extends ContractCase {
                         .postSend(new SendRequest().id(i).sge(pair.client().region, 0, 500_000))
                         .orThrow();
             }
-            byte first = pair.client().memory.get(java.lang.foreign.ValueLayout.JAVA_BYTE, 1);
-            await("it has begun", () -> sink.get(java.lang.foreign.ValueLayout.JAVA_BYTE, 1) == first);
+            byte first = pair.client().memory.get(ValueLayout.JAVA_BYTE, 1);
+            await("it has begun", () -> sink.get(ValueLayout.JAVA_BYTE, 1) == first);
             server.queuePair.abort();
             await("both Receives completed", () -> server.receives.size() == 2);
             sink.fill((byte) 0x5A);

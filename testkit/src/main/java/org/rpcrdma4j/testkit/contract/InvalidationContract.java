@@ -3,6 +3,7 @@ package org.rpcrdma4j.testkit.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.rpcrdma4j.verbs.Access;
 import org.rpcrdma4j.verbs.FastRegion;
@@ -183,8 +184,7 @@ abstract class InvalidationContract extends ContractCase {
             int key = region.remoteKey();
             postAndSucceed(client, new LocalInvalidateRequest().id(i).key(key));
             region.unmap();
-            assertThat(region.map(java.util.List.of(client.bytes(10 + i, i)), 0))
-                    .isEqualTo(1);
+            assertThat(region.map(List.of(client.bytes(10 + i, i)), 0)).isEqualTo(1);
             postAndSucceed(client, registration(region, Access.REMOTE_READ));
             assertThat(region.length()).isEqualTo(10 + i);
             assertThat(region.remoteKey()).isNotEqualTo(key);

@@ -13,6 +13,7 @@ import org.rpcrdma4j.verbs.FastRegion;
 import org.rpcrdma4j.verbs.MemoryRegion;
 import org.rpcrdma4j.verbs.ProtectionDomain;
 import org.rpcrdma4j.verbs.QueuePair;
+import org.rpcrdma4j.verbs.QueuePairOptions;
 import org.rpcrdma4j.verbs.RdmaReadRequest;
 import org.rpcrdma4j.verbs.SendRequest;
 import org.rpcrdma4j.verbs.WorkCompletion;
@@ -97,8 +98,7 @@ abstract class LifecycleContract extends ContractCase {
         RdmaTrio trio = new RdmaTrio(device.client().allocateProtectionDomain());
         try (Arena arena = Arena.ofShared()) {
             CompletionQueue queue = device.client().createCompletionQueue(4, null);
-            QueuePair queuePair =
-                    trio.domain.createQueuePair(new org.rpcrdma4j.verbs.QueuePairOptions(queue, queue, 1, 1, 1));
+            QueuePair queuePair = trio.domain.createQueuePair(new QueuePairOptions(queue, queue, 1, 1, 1));
             MemoryRegion region = trio.domain.register(arena.allocate(10), Access.LOCAL_READ);
             for (int i = 0; i < 2; i++) {
                 queuePair.close();
@@ -119,8 +119,7 @@ abstract class LifecycleContract extends ContractCase {
         try (Arena arena = Arena.ofShared()) {
             ProtectionDomain domain = device.client().allocateProtectionDomain();
             CompletionQueue queue = device.client().createCompletionQueue(4, null);
-            QueuePair queuePair =
-                    domain.createQueuePair(new org.rpcrdma4j.verbs.QueuePairOptions(queue, queue, 1, 1, 1));
+            QueuePair queuePair = domain.createQueuePair(new QueuePairOptions(queue, queue, 1, 1, 1));
             assertThatIllegalStateException().isThrownBy(queue::close);
             assertThatIllegalStateException().isThrownBy(domain::close);
             queuePair.close();

@@ -4,6 +4,8 @@ package org.rpcrdma4j.testkit.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.rpcrdma4j.verbs.CompletionQueue;
 import org.rpcrdma4j.verbs.DeviceAttributes;
@@ -14,6 +16,7 @@ import org.rpcrdma4j.verbs.QueuePairOptions;
 import org.rpcrdma4j.verbs.RdmaReadRequest;
 import org.rpcrdma4j.verbs.RdmaWriteRequest;
 import org.rpcrdma4j.verbs.ReceiveRequest;
+import org.rpcrdma4j.verbs.RegisterRequest;
 import org.rpcrdma4j.verbs.SendRequest;
 import org.rpcrdma4j.verbs.cm.ConnectOptions;
 
@@ -82,7 +85,7 @@ abstract class LimitsContract extends ContractCase {
         ConnectedPair pair = connect(four, EndpointOptions.DEFAULT.withReceives(20));
         Endpoint client = pair.client();
         assertRefused(
-                client.queuePair.postSend(java.util.stream.IntStream.range(0, 6)
+                client.queuePair.postSend(IntStream.range(0, 6)
                         .mapToObj(i -> new SendRequest().id(i))
                         .toList()),
                 4,
@@ -153,10 +156,7 @@ abstract class LimitsContract extends ContractCase {
     void aRegistrationWithoutRegionIsRefused() throws Exception {
         requireFastRegistration();
         Endpoint client = connect().client();
-        assertRefused(
-                client.queuePair.postSend(new org.rpcrdma4j.verbs.RegisterRequest()),
-                0,
-                PostResult.Reason.INVALID_REQUEST);
+        assertRefused(client.queuePair.postSend(new RegisterRequest()), 0, PostResult.Reason.INVALID_REQUEST);
         assertThat(client.events.hasEnded()).isFalse();
     }
 
@@ -172,9 +172,8 @@ abstract class LimitsContract extends ContractCase {
     @Test
     void anEmptyChainIsPosted() throws Exception {
         Endpoint client = connect().client();
-        assertThat(client.queuePair.postSend(java.util.List.<SendRequest>of()).isPosted())
-                .isTrue();
-        assertThat(client.queuePair.postReceive(java.util.List.of()).isPosted()).isTrue();
+        assertThat(client.queuePair.postSend(List.<SendRequest>of()).isPosted()).isTrue();
+        assertThat(client.queuePair.postReceive(List.of()).isPosted()).isTrue();
     }
 
     @Test

@@ -4,6 +4,7 @@ package org.rpcrdma4j.testkit.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -282,8 +283,7 @@ abstract class OrderingContract extends ContractCase {
             int many = 1 + round * 50_000;
             await(
                     "part of it is placed",
-                    () -> target.get(java.lang.foreign.ValueLayout.JAVA_BYTE, many)
-                            == client.memory.get(java.lang.foreign.ValueLayout.JAVA_BYTE, many));
+                    () -> target.get(ValueLayout.JAVA_BYTE, many) == client.memory.get(ValueLayout.JAVA_BYTE, many));
             server.queuePair
                     .postSend(new LocalInvalidateRequest().id(9).key(region.remoteKey()))
                     .orThrow();

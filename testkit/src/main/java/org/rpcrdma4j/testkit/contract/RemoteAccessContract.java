@@ -4,6 +4,8 @@ package org.rpcrdma4j.testkit.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
+import org.assertj.core.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.rpcrdma4j.verbs.Access;
 import org.rpcrdma4j.verbs.FastRegion;
@@ -137,14 +139,14 @@ abstract class RemoteAccessContract extends ContractCase {
     @Test
     void aRangeThatWrapsAroundIsRefused() throws Exception {
         requireFastRegistration();
-        org.assertj.core.api.Assumptions.assumeThat(device.server().attributes().remoteAddressIsFree())
+        Assumptions.assumeThat(device.server().attributes().remoteAddressIsFree())
                 .isTrue();
         for (long[] baseAndOffset : new long[][] {{0, -8}, {-BYTES - 1L, BYTES - 4}}) {
             for (boolean writing : new boolean[] {true, false}) {
                 ConnectedPair pair = connect();
                 MemorySegment target = pair.server().bytes(BYTES, 3);
                 FastRegion region = pair.server().own(pair.server().domain.allocateFastRegion(2));
-                region.map(java.util.List.of(target), baseAndOffset[0]);
+                region.map(List.of(target), baseAndOffset[0]);
                 postAndSucceed(pair.server(), registration(region, Access.REMOTE_READ_WRITE));
                 long address = baseAndOffset[0] + baseAndOffset[1];
                 expectRefusal(

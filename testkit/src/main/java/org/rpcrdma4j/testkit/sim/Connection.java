@@ -4,6 +4,7 @@ package org.rpcrdma4j.testkit.sim;
 import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.verbs.QueuePair.State;
 import org.rpcrdma4j.verbs.cm.ConnectOptions;
@@ -156,7 +157,7 @@ final class Connection {
         }
     }
 
-    private void tell(java.util.function.Consumer<ConnectionListener> call, boolean afterFlush) {
+    private void tell(Consumer<ConnectionListener> call, boolean afterFlush) {
         ConnectionListener told = Objects.requireNonNull(listener, "listener");
         events.add(new Event(() -> call.accept(told), afterFlush));
     }

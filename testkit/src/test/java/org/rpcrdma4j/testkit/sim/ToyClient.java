@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.verbs.Access;
 import org.rpcrdma4j.verbs.FastRegion;
 import org.rpcrdma4j.verbs.LocalInvalidateRequest;
+import org.rpcrdma4j.verbs.QueuePair;
 import org.rpcrdma4j.verbs.RegisterRequest;
 import org.rpcrdma4j.verbs.SendRequest;
 import org.rpcrdma4j.verbs.WorkCompletion;
@@ -161,7 +162,7 @@ final class ToyClient extends ToyEnd {
             assertThat(completion.invalidatedKey()).isEqualTo(region.remoteKey());
             assertThat(region.state()).as("O7").isEqualTo(FastRegion.State.INVALID);
             complete(call, region);
-        } else if (queuePair.state() == org.rpcrdma4j.verbs.QueuePair.State.CONNECTED) {
+        } else if (queuePair.state() == QueuePair.State.CONNECTED) {
             invalidate(call, region.remoteKey());
         }
     }
