@@ -108,7 +108,12 @@ final class Receiver {
             failNamedRead(e.message());
             connection.endByPeer(e.message());
         }
-        carry.keep(staging);
+        if (connection.isEnding()) {
+            // What came behind the end is of no use to anybody, and may be more than one FPDU.
+            carry.drop();
+        } else {
+            carry.keep(staging);
+        }
     }
 
     private void failNamedRead(TerminateMessage message) {
