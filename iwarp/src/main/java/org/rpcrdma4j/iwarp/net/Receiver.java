@@ -102,7 +102,7 @@ final class Receiver {
         try {
             inbound.receive(staging, memory);
         } catch (IwarpException e) {
-            boolean answered = e.terminateError().isReported() && !inbound.offenderIsTerminate(staging);
+            boolean answered = e.terminateError().isReported() && !inbound.offenderIsTerminate();
             connection.endByViolation(e, answered ? inbound.terminateFor(e, staging) : null);
         } catch (RemoteTerminate e) {
             failNamedRead(e.message());

@@ -38,6 +38,7 @@ public final class InboundStream {
 
     private int offenderAt;
     private int offenderLength;
+    private boolean offenderIsTerminate;
 
     /**
      * @param crc whether FPDUs carry a CRC
@@ -95,6 +96,7 @@ public final class InboundStream {
         try {
             while (true) {
                 offenderLength = 0;
+                offenderIsTerminate = false;
                 int length = parser.next(staging);
                 if (length < 0) {
                     break;
@@ -124,6 +126,7 @@ public final class InboundStream {
             throws ProtocolViolation, RemoteTerminate {
         Opcode opcode = SegmentCheck.check(staging, at, length);
         if (opcode == Opcode.TERMINATE) {
+            offenderIsTerminate = true;
             terminate(staging, at, length);
         } else if (opcode == Opcode.READ_REQUEST) {
             readRequest(staging, at);
@@ -167,11 +170,9 @@ public final class InboundStream {
         throw new RemoteTerminate(TerminateMessage.decode(staging, at, length));
     }
 
-    /** Whether what {@link #receive} has just thrown came from a Terminate: then there is no answer. */
-    public boolean offenderIsTerminate(ByteBuffer staging) {
-        return offenderLength >= DdpHeader.UNTAGGED_BYTES
-                && !DdpHeader.isTagged(staging, offenderAt)
-                && Opcode.fromControl(DdpHeader.rdmapControl(staging, offenderAt)) == Opcode.TERMINATE;
+    /** Whether what {@link #receive} has just thrown came from a Terminate in its queue: then there is no answer. */
+    public boolean offenderIsTerminate() {
+        return offenderIsTerminate;
     }
 
     private void readRequest(ByteBuffer staging, int at) throws ProtocolViolation {
