@@ -52,6 +52,13 @@ final class Patch {
         return pattern;
     }
 
+    void awaitOctet(int offset, int value) {
+        MemorySegment middle = memory();
+        Await.until(
+                () -> middle.get(ValueLayout.JAVA_BYTE, offset) == (byte) value,
+                () -> "octet " + offset + " is " + middle.get(ValueLayout.JAVA_BYTE, offset) + ", not " + value);
+    }
+
     void assertUntouched() {
         assertHolds(0);
     }

@@ -4,7 +4,6 @@ package org.rpcrdma4j.iwarp.raw;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.lang.foreign.ValueLayout;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -120,7 +119,7 @@ class TaggedTargetTest {
         FastRegion target = rig.fast(owner, patch, Access.REMOTE_WRITE, Scope.QUEUE_PAIR, 4096);
         assertRefused(1, 2, Ulpdu.write(target.remoteKey(), 4096, EIGHT));
         owner.peer().send(Ulpdu.write(target.remoteKey(), 4096, EIGHT));
-        Await.until(() -> patch.memory().get(ValueLayout.JAVA_BYTE, 7) == 8, owner::toString);
+        patch.awaitOctet(7, 8);
     }
 
     @Test
