@@ -205,6 +205,7 @@ public final class InboundStream {
                 ReadRequestHeader.size(staging, header),
                 ReadRequestHeader.sourceStag(staging, header),
                 ReadRequestHeader.sourceOffset(staging, header));
+        slot.keepHeader(staging.getShort(at), DdpHeader.invalidateStag(staging, at));
     }
 
     /** The Read that the peer's Terminate names, if it is the oldest open one: it failed there, all others are flushed. */

@@ -156,7 +156,15 @@ final class SegmentWriter {
     static TerminateMessage terminateFor(TerminateError error, InboundRead read, long served) {
         ByteBuffer request = ByteBuffer.allocate(ReadRequestHeader.ULPDU_BYTES);
         DdpHeader.putUntagged(
-                request, 0, true, Opcode.READ_REQUEST.control(), 0, DdpHeader.READ_REQUEST_QUEUE, read.msn(), 0);
+                request,
+                0,
+                true,
+                Opcode.READ_REQUEST.control(),
+                read.unusedStag(),
+                DdpHeader.READ_REQUEST_QUEUE,
+                read.msn(),
+                0);
+        request.putShort(0, read.control());
         ReadRequestHeader.put(
                 request,
                 DdpHeader.UNTAGGED_BYTES,
