@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Random;
 import java.util.stream.Stream.Builder;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -224,7 +225,7 @@ class SegmentRefusalTest {
 
     static List<Arguments> garbage() {
         byte[] random = new byte[70_000];
-        new java.util.Random(1).nextBytes(random);
+        new Random(1).nextBytes(random);
         return List.of(
                 Arguments.of("zeros", new byte[64]),
                 Arguments.of("random", random),
