@@ -8,6 +8,7 @@ import java.nio.channels.SocketChannel;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.iwarp.error.IwarpException;
+import org.rpcrdma4j.iwarp.queue.SendSlot;
 import org.rpcrdma4j.iwarp.rdmap.InboundStream;
 import org.rpcrdma4j.iwarp.rdmap.RemoteTerminate;
 import org.rpcrdma4j.iwarp.rdmap.StreamContext;
@@ -119,9 +120,9 @@ final class Receiver {
     private void failNamedRead(TerminateMessage message) {
         context.lock().lock();
         try {
-            var read = context.sends().oldestRead();
-            if (read != null && InboundStream.namesReadAt(message, read.sinkStag())) {
-                context.sends().finish(read, Status.REMOTE_ACCESS_ERROR);
+            SendSlot named = context.sends().findOpenRead(read -> InboundStream.names(message, read));
+            if (named != null) {
+                context.sends().finish(named, Status.REMOTE_ACCESS_ERROR);
             }
         } finally {
             context.lock().unlock();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.iwarp.queue;
 
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.iwarp.mem.Region;
 import org.rpcrdma4j.iwarp.mem.SoftFastRegion;
@@ -160,6 +161,17 @@ public final class SendQueue extends WorkQueue {
     /** The oldest Read that is not answered; null if there is none. */
     public @Nullable SendSlot oldestRead() {
         return readCount == 0 ? null : openReads[firstRead];
+    }
+
+    /** The oldest of the Reads not answered that is the one looked for; null if none is. */
+    public @Nullable SendSlot findOpenRead(Predicate<SendSlot> isIt) {
+        for (int i = 0; i < readCount; i++) {
+            SendSlot read = openReads[firstRead + i & (ring.length - 1)];
+            if (read != null && isIt.test(read)) {
+                return read;
+            }
+        }
+        return null;
     }
 
     /** The oldest Read was answered. */

@@ -39,6 +39,7 @@ public final class SendSlot {
 
     private int sinkStag;
     private long sinkOffset;
+    private int requestMsn;
     private long received;
 
     SendSlot() {}
@@ -149,10 +150,16 @@ public final class SendSlot {
         status = newStatus;
     }
 
-    /** For a Read: fixes where its Response will arrive, when the Request goes out. */
-    public void setSink(int stag, long offset) {
+    /** For a Read: fixes where its Response will arrive, and the Request's MSN, when the Request goes out. */
+    public void setSink(int stag, long offset, int msn) {
         sinkStag = stag;
         sinkOffset = offset;
+        requestMsn = msn;
+    }
+
+    /** For a Read: the MSN of its Request. */
+    public int requestMsn() {
+        return requestMsn;
     }
 
     public int sinkStag() {

@@ -10,6 +10,7 @@ import org.rpcrdma4j.iwarp.error.ProtocolViolation;
 import org.rpcrdma4j.iwarp.error.TerminateError;
 import org.rpcrdma4j.iwarp.mpa.FpduParser;
 import org.rpcrdma4j.iwarp.queue.InboundRead;
+import org.rpcrdma4j.iwarp.queue.SendSlot;
 
 /**
  * The receiving direction of a stream: takes FPDUs from a staging buffer, checks each segment and places it.
@@ -208,9 +209,15 @@ public final class InboundStream {
         slot.keepHeader(staging.getShort(at), DdpHeader.invalidateStag(staging, at));
     }
 
-    /** The Read that the peer's Terminate names, if it is the oldest open one: it failed there, all others are flushed. */
-    public static boolean namesReadAt(TerminateMessage message, int sinkStag) {
+    /** Whether a peer's Terminate names this Read of ours: by its sink STag, which stays the same when it was served in part, and MSN. */
+    public static boolean names(TerminateMessage message, SendSlot read) {
         byte @Nullable [] request = message.readRequestHeader();
-        return request != null && ReadRequestHeader.sinkStag(ByteBuffer.wrap(request), 0) == sinkStag;
+        if (request == null || ReadRequestHeader.sinkStag(ByteBuffer.wrap(request), 0) != read.sinkStag()) {
+            return false;
+        }
+        byte @Nullable [] header = message.ddpHeader();
+        return header == null
+                || header.length < DdpHeader.UNTAGGED_BYTES
+                || DdpHeader.msn(ByteBuffer.wrap(header), 0) == read.requestMsn();
     }
 }

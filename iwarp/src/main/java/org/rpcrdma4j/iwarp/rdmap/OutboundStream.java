@@ -229,9 +229,9 @@ public final class OutboundStream {
             fail(slot, fault);
         }
         // ORDER: the receiving side knows the sink before the Request can reach the peer.
-        slot.setSink(stag, region.remoteAddress() + sink.offset(0));
+        slot.setSink(stag, region.remoteAddress() + sink.offset(0), readMsn++);
         region.leave();
-        writer.readRequest(slot, readMsn++);
+        writer.readRequest(slot);
     }
 
     private void sendRtr(Opcode kind) {

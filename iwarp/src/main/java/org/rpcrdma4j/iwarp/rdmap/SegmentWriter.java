@@ -59,8 +59,8 @@ final class SegmentWriter {
     }
 
     /** A Read Request for a work request whose sink is fixed. */
-    void readRequest(SendSlot slot, int msn) {
-        beginUntagged(Opcode.READ_REQUEST, 0, DdpHeader.READ_REQUEST_QUEUE, msn, 0);
+    void readRequest(SendSlot slot) {
+        beginUntagged(Opcode.READ_REQUEST, 0, DdpHeader.READ_REQUEST_QUEUE, slot.requestMsn(), 0);
         header += ReadRequestHeader.put(
                 batch.slab(),
                 batch.slabPosition(),
