@@ -127,13 +127,40 @@ final class RawPeer implements Closeable {
 
     /** The next segment; its pad and CRC are checked. */
     Ulpdu receive() throws IOException {
-        byte[] length = read(2);
+        return receive(read(1)[0]);
+    }
+
+    private Ulpdu receive(int firstOctet) throws IOException {
+        byte[] length = {(byte) firstOctet, read(1)[0]};
         int ulpduLength = (length[0] & 0xFF) << 8 | length[1] & 0xFF;
         int pad = Ulpdu.padLength(ulpduLength);
         byte[] rest = read(ulpduLength + pad + 4);
         Ulpdu ulpdu = new Ulpdu(Arrays.copyOf(rest, ulpduLength));
         assertThat(RawPeer.join(length, rest)).as("FPDU of %s", ulpdu).isEqualTo(ulpdu.fpdu(crc));
         return ulpdu;
+    }
+
+    /** The last segment before FIN. */
+    Ulpdu receiveLastBeforeFin() throws IOException {
+        Ulpdu last = receive();
+        for (Ulpdu next = receiveOrFin(); next != null; next = receiveOrFin()) {
+            last = next;
+        }
+        return last;
+    }
+
+    /** Payload bytes of all segments up to FIN. */
+    int receiveUntilFin() throws IOException {
+        int payload = 0;
+        for (Ulpdu next = receiveOrFin(); next != null; next = receiveOrFin()) {
+            payload += next.payload().length;
+        }
+        return payload;
+    }
+
+    private Ulpdu receiveOrFin() throws IOException {
+        int first = socket.getInputStream().read();
+        return first < 0 ? null : receive(first);
     }
 
     /** Nothing but FIN is left to read; a reset throws. */
