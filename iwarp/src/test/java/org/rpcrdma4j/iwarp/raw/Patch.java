@@ -52,6 +52,11 @@ final class Patch {
         return pattern;
     }
 
+    /** Of all bytes. */
+    int hash() {
+        return Arrays.hashCode(whole.toArray(ValueLayout.JAVA_BYTE));
+    }
+
     void awaitOctet(int offset, int value) {
         MemorySegment middle = memory();
         Await.until(

@@ -140,7 +140,7 @@ final class Rig implements AutoCloseable {
         try (endpoint) {
             RawPeer peer = RawPeer.connect(endpoint.localAddress());
             stream.connectedTo(peer);
-            peer.initiate(flags, data);
+            stream.repliedWith(peer.initiate(flags, data));
         }
     }
 

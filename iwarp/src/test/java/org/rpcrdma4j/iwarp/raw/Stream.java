@@ -29,6 +29,7 @@ final class Stream implements ConnectionListener, AutoCloseable {
     final CompletionQueue completions;
     final QueuePair queuePair;
     private RawPeer peer;
+    private byte[] replyWords = {};
 
     private final BlockingQueue<ConnectionInfo> established = new LinkedBlockingQueue<>();
     private final BlockingQueue<Disconnect> disconnects = new LinkedBlockingQueue<>();
@@ -55,6 +56,15 @@ final class Stream implements ConnectionListener, AutoCloseable {
 
     void connectedTo(RawPeer other) {
         peer = other;
+    }
+
+    void repliedWith(byte... privateData) {
+        replyWords = privateData.clone();
+    }
+
+    /** Private data of the device's Reply, control words first. */
+    byte[] replyWords() {
+        return replyWords.clone();
     }
 
     ConnectionInfo awaitEstablished() {
