@@ -69,8 +69,7 @@ public final class OrderlyClose implements ReadyHandler {
             if (finSent && finSeen) {
                 close();
             } else {
-                registration.interest(
-                        (finSent ? 0 : SelectionKey.OP_WRITE) | (finSeen ? 0 : SelectionKey.OP_READ));
+                registration.interest((finSent ? 0 : SelectionKey.OP_WRITE) | (finSeen ? 0 : SelectionKey.OP_READ));
             }
         } catch (IOException e) {
             // The peer reset the connection, or the owner closed the channel: nothing is left to be done in order.

@@ -91,8 +91,7 @@ class FirstFpduTest {
     @CsvSource({"0,0x8000", "0,0x4000", "0,0xC000", "0x4000,0x8000", "0x4000,0x4000"})
     void asInitiatorTheRtrIsWhatTheReplyLeftAndComesFirst(String b, String cd) throws IOException {
         int flags = Integer.decode(cd);
-        Stream stream = openSendingAtOnce(
-                Role.INITIATOR, true, RawPeer.words(A | Integer.decode(b) | 16, flags | 16));
+        Stream stream = openSendingAtOnce(Role.INITIATOR, true, RawPeer.words(A | Integer.decode(b) | 16, flags | 16));
         Ulpdu rtr = stream.peer().receive();
         int msn = 1;
         if ((flags & C) != 0) {
@@ -150,10 +149,17 @@ class FirstFpduTest {
 
     /** The raw initiator asks for each combination; what the Reply names is what it then sends, and it is obeyed. */
     @ParameterizedTest
-    @CsvSource({"0,0,0x8000", "0,0x8000,0x8000", "0,0x4000,0x4000", "0,0xC000,0x8000", "0x4000,0,0x8000", "0x4000,0x4000,0x4000"})
+    @CsvSource({
+        "0,0,0x8000",
+        "0,0x8000,0x8000",
+        "0,0x4000,0x4000",
+        "0,0xC000,0x8000",
+        "0x4000,0,0x8000",
+        "0x4000,0x4000,0x4000"
+    })
     void asResponderAnyRtrReleasesWhatWasPosted(String b, String cd, String named) throws IOException {
-        Stream stream = openSendingAtOnce(
-                Role.RESPONDER, true, RawPeer.words(A | Integer.decode(b) | 16, Integer.decode(cd)));
+        Stream stream =
+                openSendingAtOnce(Role.RESPONDER, true, RawPeer.words(A | Integer.decode(b) | 16, Integer.decode(cd)));
         assertThat(stream.replyWords()[2] & 0xC0).isEqualTo(Integer.decode(named) >> 8);
         assertThat(stream.replyWords()[0] & 0xC0).isEqualTo(A >> 8);
         assertThat(stream.peer().isSilentFor(50)).isTrue();
@@ -163,8 +169,7 @@ class FirstFpduTest {
         Ulpdu first = stream.peer().receive();
         if (byRead) {
             Ulpdu second = stream.peer().receive();
-            assertThat(List.of(first, second))
-                    .containsExactlyInAnyOrder(Ulpdu.response(3, 4), Ulpdu.send(1, (byte) 1));
+            assertThat(List.of(first, second)).containsExactlyInAnyOrder(Ulpdu.response(3, 4), Ulpdu.send(1, (byte) 1));
         } else {
             assertThat(first).isEqualTo(Ulpdu.send(1, (byte) 1));
         }

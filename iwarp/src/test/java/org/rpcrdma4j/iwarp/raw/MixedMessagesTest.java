@@ -224,7 +224,8 @@ class MixedMessagesTest {
             assertThat(completion.isWithInvalidate()).isEqualTo(i % 4 == 1 || i % 4 == 3);
         }
         assertThat(stream.completed()).isEqualTo(already + 100);
-        assertThat(stream.order()).containsSubsequence(Arrays.stream(ids).boxed().toList());
+        assertThat(stream.order())
+                .containsSubsequence(Arrays.stream(ids).boxed().toList());
         rig.assertInOrder(stream, 101);
     }
 }

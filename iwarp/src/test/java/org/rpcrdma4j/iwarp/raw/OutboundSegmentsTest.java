@@ -64,7 +64,10 @@ class OutboundSegmentsTest {
             assertThat(segment.to()).isEqualTo(to);
             to += segment.payload().length;
         }
-        assertThat(segments.stream().limit(segments.size() - 1).map(Ulpdu::length).distinct())
+        assertThat(segments.stream()
+                        .limit(segments.size() - 1)
+                        .map(Ulpdu::length)
+                        .distinct())
                 .hasSizeLessThanOrEqualTo(1);
         assertThat(stream.status(id)).isEqualTo(Status.SUCCESS);
     }
@@ -96,8 +99,7 @@ class OutboundSegmentsTest {
         Stream stream = rig.openNudged(Role.RESPONDER);
         SendRequest send = new SendRequest().id(stream.nextId()).solicited(solicited);
         stream.post(invalidates ? send.invalidate(0x1234_5678) : send);
-        assertThat(stream.peer().receive())
-                .isEqualTo(Ulpdu.untagged(opcode, invalidates ? 0x1234_5678 : 0, 0, 1, 0));
+        assertThat(stream.peer().receive()).isEqualTo(Ulpdu.untagged(opcode, invalidates ? 0x1234_5678 : 0, 0, 1, 0));
     }
 
     @Test
@@ -112,6 +114,17 @@ class OutboundSegmentsTest {
         Stream stream = rig.openNudged(Role.RESPONDER);
         MemoryRegion source = rig.region(rig.patch(8), Access.LOCAL_READ);
         PostResult result = stream.queuePair.postSend(new RdmaWriteRequest().sge(source, 0, 8));
+        assertThat(result.isPosted()).isFalse();
+    }
+
+    @Test
+    void aMessageOfTwoToTheThirtyTwoBytesIsRefusedAtThePost() {
+        Stream stream = rig.openNudged(Role.RESPONDER);
+        MemoryRegion memory = rig.region(rig.patch(8), Access.LOCAL_READ);
+        PostResult result = stream.queuePair.postSend(new RdmaWriteRequest()
+                .sge(memory, 0, 0x8000_0000L)
+                .sge(memory, 0, 0x8000_0000L)
+                .target(0x100, 0));
         assertThat(result.isPosted()).isFalse();
     }
 

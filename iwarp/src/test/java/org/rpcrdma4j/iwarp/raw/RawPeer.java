@@ -67,7 +67,10 @@ final class RawPeer implements Closeable {
 
     /** IRD and ORD with their flags. */
     static byte[] words(int first, int second) {
-        return ByteBuffer.allocate(4).putShort((short) first).putShort((short) second).array();
+        return ByteBuffer.allocate(4)
+                .putShort((short) first)
+                .putShort((short) second)
+                .array();
     }
 
     private static byte[] startUp(String key, int flags, byte[] privateData) {
@@ -83,7 +86,7 @@ final class RawPeer implements Closeable {
     private byte[] readStartUp(String key) throws IOException {
         byte[] header = read(20);
         assertThat(new String(header, 0, 16, StandardCharsets.US_ASCII)).isEqualTo(key);
-        byte[] data = read((header[18] & 0xFF) << 8 | header[19] & 0xFF);
+        byte[] data = read(((header[18] & 0xFF) << 8) | (header[19] & 0xFF));
         return ByteBuffer.allocate(20 + data.length).put(header).put(data).array();
     }
 
@@ -132,7 +135,7 @@ final class RawPeer implements Closeable {
 
     private Ulpdu receive(int firstOctet) throws IOException {
         byte[] length = {(byte) firstOctet, read(1)[0]};
-        int ulpduLength = (length[0] & 0xFF) << 8 | length[1] & 0xFF;
+        int ulpduLength = ((length[0] & 0xFF) << 8) | (length[1] & 0xFF);
         int pad = Ulpdu.padLength(ulpduLength);
         byte[] rest = read(ulpduLength + pad + 4);
         Ulpdu ulpdu = new Ulpdu(Arrays.copyOf(rest, ulpduLength));

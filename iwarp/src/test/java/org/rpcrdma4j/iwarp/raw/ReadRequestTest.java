@@ -3,9 +3,9 @@ package org.rpcrdma4j.iwarp.raw;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.Arrays;
-import java.io.ByteArrayOutputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -134,10 +134,7 @@ class ReadRequestTest {
     void aSourceOutOfRangeIsRefusedAndNoByteOfItSent(int offset, String size) throws IOException {
         open(Role.RESPONDER);
         FastRegion region = rig.fast(stream, source, Access.REMOTE_READ, Scope.QUEUE_PAIR, 4096);
-        assertRefused(
-                1,
-                Ulpdu.readRequest(
-                        1, 1, 2, Long.decode(size).intValue(), region.remoteKey(), 4096L + offset));
+        assertRefused(1, Ulpdu.readRequest(1, 1, 2, Long.decode(size).intValue(), region.remoteKey(), 4096L + offset));
     }
 
     @ParameterizedTest
@@ -170,8 +167,7 @@ class ReadRequestTest {
         }
         stream.peer().send(requests);
         for (int i = 0; i < requests.length; i++) {
-            assertThat(stream.peer().receive())
-                    .isEqualTo(Ulpdu.response(i, 100 + i, Arrays.copyOf(content, i)));
+            assertThat(stream.peer().receive()).isEqualTo(Ulpdu.response(i, 100 + i, Arrays.copyOf(content, i)));
         }
         rig.assertInOrder(stream, 1);
     }
@@ -181,10 +177,7 @@ class ReadRequestTest {
     void oneReadMoreThanAgreedHasNoBuffer(int agreed, int served) throws IOException {
         Patch large = rig.patch(1 << 20);
         stream = rig.open(
-                Role.RESPONDER,
-                rig.domain,
-                ConnectOptions.DEFAULT.withReads(agreed, 0),
-                RawPeer.words(0, agreed));
+                Role.RESPONDER, rig.domain, ConnectOptions.DEFAULT.withReads(agreed, 0), RawPeer.words(0, agreed));
         MemoryRegion region = rig.region(large, Access.REMOTE_READ);
         // The first ones fill the socket and are not read, so the others stay where they are.
         int sent = 0;
@@ -204,8 +197,7 @@ class ReadRequestTest {
         assertThat(answer.intAt(18)).isEqualTo(0x1202_C000);
         int refused = answer.intAt(24 + Ulpdu.AT_MSN);
         assertThat(refused).as("MSN refused, %d answered", answered).isGreaterThan(Math.max(served, answered));
-        assertThat(answer)
-                .isEqualTo(Ulpdu.terminateFor(1, 2, 2, last.withInt(Ulpdu.AT_MSN, refused)));
+        assertThat(answer).isEqualTo(Ulpdu.terminateFor(1, 2, 2, last.withInt(Ulpdu.AT_MSN, refused)));
         stream.peer().expectFin();
         rig.assertEnded(stream, Cause.LOCAL_ERROR);
         rig.assertCounts(1, 1, 0);

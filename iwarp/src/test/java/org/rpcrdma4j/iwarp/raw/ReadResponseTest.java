@@ -187,8 +187,7 @@ class ReadResponseTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 16})
     void neverMoreReadsAreOpenThanAgreedAndWhatIsBehindWaits(int ord) throws IOException {
-        stream = rig.open(
-                Role.INITIATOR, rig.domain, ConnectOptions.DEFAULT.withReads(0, ord), RawPeer.words(ord, 0));
+        stream = rig.open(Role.INITIATOR, rig.domain, ConnectOptions.DEFAULT.withReads(0, ord), RawPeer.words(ord, 0));
         sink = rig.region(patch, Access.LOCAL_WRITE);
         int reads = 3 * ord;
         List<Long> ids = new ArrayList<>();
@@ -223,10 +222,7 @@ class ReadResponseTest {
         stream = rig.openNudged(Role.RESPONDER);
         sink = rig.region(patch, Access.LOCAL_WRITE);
         read = stream.nextId();
-        stream.post(new RdmaReadRequest()
-                .id(read)
-                .sge(sink, 0, 0)
-                .source(0x1100, 0x2200));
+        stream.post(new RdmaReadRequest().id(read).sge(sink, 0, 0).source(0x1100, 0x2200));
         assertThat(stream.peer().receive().intAt(30)).as("size").isZero();
         stream.peer().send(Ulpdu.response(0x99, -5));
         assertThat(stream.status(read)).isEqualTo(Status.SUCCESS);

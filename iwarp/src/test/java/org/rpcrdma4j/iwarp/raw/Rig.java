@@ -135,8 +135,8 @@ final class Rig implements AutoCloseable {
 
     private void accept(Stream stream, ConnectOptions options, byte[] data) throws IOException {
         InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-        ListenEndpoint endpoint = device.connectionManager()
-                .listen(any, 4, request -> request.accept(stream.queuePair, options, stream));
+        ListenEndpoint endpoint =
+                device.connectionManager().listen(any, 4, request -> request.accept(stream.queuePair, options, stream));
         try (endpoint) {
             RawPeer peer = RawPeer.connect(endpoint.localAddress());
             stream.connectedTo(peer);
@@ -208,7 +208,9 @@ final class Rig implements AutoCloseable {
         assertCounts(1, 1, 0);
         int word = terminate.intAt(18);
         assertThat(end.report()).isNotNull();
-        assertThat(new int[] {end.report().layer(), end.report().type(), end.report().code()})
+        assertThat(new int[] {
+                    end.report().layer(), end.report().type(), end.report().code()
+                })
                 .containsExactly(word >>> 28, word >>> 24 & 15, word >>> 16 & 255);
         assertThat(log.lines())
                 .as("log lines")

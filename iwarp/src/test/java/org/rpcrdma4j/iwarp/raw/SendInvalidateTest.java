@@ -111,8 +111,7 @@ class SendInvalidateTest {
     @EnumSource(Role.class)
     void aRegionOfAnotherDomainBelongsToAnotherStream(Role role) throws IOException {
         open(role);
-        Stream owner = rig.open(
-                Role.RESPONDER, rig.domain(), ConnectOptions.DEFAULT, RawPeer.words(1, 1));
+        Stream owner = rig.open(Role.RESPONDER, rig.domain(), ConnectOptions.DEFAULT, RawPeer.words(1, 1));
         Rig.nudge(owner);
         FastRegion region = rig.fast(owner, target, Access.REMOTE_WRITE, Scope.QUEUE_PAIR, 0);
         assertRefused(1, region.remoteKey());

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import org.rpcrdma4j.verbs.CompletionHandler;
 import org.rpcrdma4j.verbs.CompletionQueue;
 import org.rpcrdma4j.verbs.PostResult;
 import org.rpcrdma4j.verbs.ProtectionDomain;
@@ -40,8 +41,12 @@ final class Stream implements ConnectionListener, AutoCloseable {
     private Runnable onEstablished = () -> {};
 
     Stream(ProtectionDomain domain) {
+        this(domain, null);
+    }
+
+    Stream(ProtectionDomain domain, CompletionHandler handler) {
         this.domain = domain;
-        completions = domain.device().createCompletionQueue(2 * DEPTH, null);
+        completions = domain.device().createCompletionQueue(2 * DEPTH, handler);
         queuePair = domain.createQueuePair(new QueuePairOptions(completions, completions, DEPTH, DEPTH, 4));
     }
 

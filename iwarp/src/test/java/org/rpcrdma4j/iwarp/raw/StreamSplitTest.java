@@ -20,6 +20,7 @@ import org.rpcrdma4j.verbs.MemoryRegion;
 import org.rpcrdma4j.verbs.ReceiveRequest;
 import org.rpcrdma4j.verbs.RegisterRequest.Scope;
 import org.rpcrdma4j.verbs.WorkCompletion;
+import org.rpcrdma4j.verbs.WorkCompletion.Status;
 
 /** The stream may be cut anywhere: RFC 5044, Sections 4.3, 5.1 and 6; and CRCs may be on or off: Section 4.4. */
 class StreamSplitTest {
@@ -65,12 +66,10 @@ class StreamSplitTest {
                         Ulpdu.send(3),
                         Ulpdu.response(sinkRegion.remoteKey(), sinkRegion.remoteAddress(), Patch.pattern(1023))
                                 .notLast(),
-                        Ulpdu.response(
-                                sinkRegion.remoteKey(), sinkRegion.remoteAddress() + 1023, Patch.pattern(1025)),
+                        Ulpdu.response(sinkRegion.remoteKey(), sinkRegion.remoteAddress() + 1023, Patch.pattern(1025)),
                         Ulpdu.sendInvalidate(4, key, Patch.pattern(3)));
         cut.send(stream.peer(), octets);
-        assertThat(stream.peer().receive())
-                .isEqualTo(Ulpdu.response(1, 2, Arrays.copyOf(content, 3000)));
+        assertThat(stream.peer().receive()).isEqualTo(Ulpdu.response(1, 2, Arrays.copyOf(content, 3000)));
         stream.await(read);
         List<Object> outcome = new ArrayList<>();
         Await.until(() -> stream.completed() == already + 6, stream::toString);
@@ -124,9 +123,8 @@ class StreamSplitTest {
         int length = 2 + 15 + 3 + 4 + 2 + 19 + 3 + 4;
         for (int cut = 1; cut < length; cut++) {
             byte[] octets = stream.peer()
-                    .fpdus(
-                            Ulpdu.write(region.remoteKey(), region.remoteAddress(), (byte) cut),
-                            Ulpdu.send(cut, (byte) -cut));
+                    .fpdus(Ulpdu.write(region.remoteKey(), region.remoteAddress(), (byte) cut), Ulpdu.send(cut, (byte)
+                            -cut));
             assertThat(octets).hasSize(length);
             long receive = stream.post(new ReceiveRequest().sge(receives, 0, 8));
             stream.peer().send(octets, 0, cut);
@@ -215,6 +213,32 @@ class StreamSplitTest {
             stream.peer().close();
             patch.assertUntouched();
         }
-        assertThat(rig.device.counters()).containsEntry("stream.crc_errors", 52L).containsEntry("loop.task_errors", 0L);
+        assertThat(rig.device.counters())
+                .containsEntry("stream.crc_errors", 52L)
+                .containsEntry("loop.task_errors", 0L);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"INITIATOR,2", "RESPONDER,16", "INITIATOR,1000", "RESPONDER,1017", "RESPONDER,1020"})
+    void aWriteWithADamagedOctetChangesNothingAndNothingBehindItIsDelivered(Role role, int at) throws IOException {
+        Stream stream = rig.openNudged(role);
+        Patch target = rig.patch(1004);
+        MemoryRegion region = rig.region(target, Access.REMOTE_WRITE);
+        for (int i = 0; i < 10; i++) {
+            rig.receive(stream, rig.patch(8));
+        }
+        Ulpdu write = Ulpdu.write(region.remoteKey(), region.remoteAddress(), new byte[1004]);
+        byte[] frame = stream.peer().fpdus(write);
+        frame[at] ^= 0x40;
+        byte[][] sends = new byte[10][];
+        for (int i = 0; i < sends.length; i++) {
+            sends[i] = stream.peer().fpdus(Ulpdu.send(i + 1), write);
+        }
+        stream.peer().send(RawPeer.join(frame, RawPeer.join(sends)));
+        rig.assertEndedBy(stream, Ulpdu.terminate(2, 0, 2));
+        target.assertUntouched();
+        for (long id = 1; id <= 10; id++) {
+            assertThat(stream.status(id)).isEqualTo(Status.FLUSHED);
+        }
     }
 }

@@ -56,10 +56,7 @@ class TaggedTargetTest {
         open(Role.RESPONDER);
         MemoryRegion target = rig.region(patch, Access.REMOTE_WRITE);
         assertRefused(
-                1,
-                0,
-                Ulpdu.write(
-                        target.remoteKey() ^ Long.decode(bits).intValue(), target.remoteAddress(), EIGHT));
+                1, 0, Ulpdu.write(target.remoteKey() ^ Long.decode(bits).intValue(), target.remoteAddress(), EIGHT));
     }
 
     @ParameterizedTest
@@ -94,10 +91,8 @@ class TaggedTargetTest {
         target.unmap();
         target.map(List.of(patch.memory()), 0x8000);
         id = stream.nextId();
-        stream.post(new RegisterRequest()
-                .id(id)
-                .region(target, target.advanceKey())
-                .access(Access.REMOTE_WRITE));
+        stream.post(
+                new RegisterRequest().id(id).region(target, target.advanceKey()).access(Access.REMOTE_WRITE));
         assertThat(stream.status(id)).isEqualTo(Status.SUCCESS);
         assertThat(target.remoteKey()).isNotEqualTo(old);
         assertRefused(1, 1, Ulpdu.write(target.remoteKey(), 0, EIGHT));

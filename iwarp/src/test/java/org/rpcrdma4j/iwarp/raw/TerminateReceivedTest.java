@@ -109,7 +109,8 @@ class TerminateReceivedTest {
         long read = rig.read(stream, sink);
         Ulpdu request = stream.peer().receive();
         long to = request.longAt(22);
-        stream.peer().send(Ulpdu.response(request.intAt(18), to, Patch.pattern(16)).notLast());
+        stream.peer()
+                .send(Ulpdu.response(request.intAt(18), to, Patch.pattern(16)).notLast());
         Ulpdu rest = Ulpdu.readRequest(1, request.intAt(18), to + 16, 48, 0x1100, 0x2210);
         ErrorReport report = assertTakenAndNotAnswered(Ulpdu.terminateForRead(0, 1, 0, rest));
         assertThat(stream.status(read)).isEqualTo(Status.REMOTE_ACCESS_ERROR);
@@ -151,8 +152,16 @@ class TerminateReceivedTest {
 
     @ParameterizedTest
     @CsvSource({
-        "20020000,18", "20020000,19", "20020000,20", "20020000,21", // cut
-        "1101c000,22", "1101c000,24", "1101c000,37", "0102e000,42", "0102e000,69", "21020300,41",
+        "20020000,18",
+        "20020000,19",
+        "20020000,20",
+        "20020000,21", // cut
+        "1101c000,22",
+        "1101c000,24",
+        "1101c000,37",
+        "0102e000,42",
+        "0102e000,69",
+        "21020300,41",
     })
     void oneThatIsCutShortEndsTheStreamWithoutAnAnswer(String word, int length) throws IOException {
         stream = rig.openNudged(Role.RESPONDER);

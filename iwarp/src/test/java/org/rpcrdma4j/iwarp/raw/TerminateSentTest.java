@@ -215,4 +215,17 @@ class TerminateSentTest {
         rig.assertEnded(stream, Cause.LOCAL_ERROR);
         patch.assertUntouched();
     }
+
+    @ParameterizedTest
+    @EnumSource(Role.class)
+    void noneIsSentBehindOurFin(Role role) throws IOException {
+        stream = rig.openNudged(role);
+        long receive = rig.receive(stream, rig.patch(8));
+        stream.queuePair.disconnect();
+        stream.peer().expectFin();
+        stream.peer().send(Ulpdu.write(1, 2, (byte) 3));
+        rig.assertEnded(stream, Cause.LOCAL_ERROR);
+        rig.assertCounts(1, 0, 0);
+        assertThat(stream.status(receive)).isEqualTo(Status.FLUSHED);
+    }
 }

@@ -4,6 +4,7 @@ package org.rpcrdma4j.iwarp.raw;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -11,10 +12,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rpcrdma4j.verbs.Access;
+import org.rpcrdma4j.verbs.CompletionQueue;
 import org.rpcrdma4j.verbs.FastRegion;
 import org.rpcrdma4j.verbs.MemoryRegion;
 import org.rpcrdma4j.verbs.RegisterRequest.Scope;
 import org.rpcrdma4j.verbs.WorkCompletion;
+import org.rpcrdma4j.verbs.cm.ConnectOptions;
 
 /** What must not be taken for an error: reserved bits, pads, unused fields, the length of segments. */
 class ToleranceTest {
@@ -165,9 +168,8 @@ class ToleranceTest {
         Patch patch = rig.patch(16);
         long receive = rig.receive(stream, patch);
         stream.peer()
-                .send(
-                        Ulpdu.send(1, (byte) 1).notLast(),
-                        Ulpdu.write(region.remoteKey(), region.remoteAddress(), (byte) 2));
+                .send(Ulpdu.send(1, (byte) 1).notLast(), Ulpdu.write(region.remoteKey(), region.remoteAddress(), (byte)
+                        2));
         seen.awaitOctet(0, 2);
         assertThat(stream.isDone(receive)).isFalse();
         patch.assertHolds(0, (byte) 1);
@@ -175,5 +177,28 @@ class ToleranceTest {
         assertThat(stream.await(receive).byteLength()).isEqualTo(2);
         patch.assertHolds(0, (byte) 1, (byte) 3);
         rig.assertInOrder(stream, 2);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"3,false", "4,false", "5,true", "6,true"})
+    void onlySolicitedSendsWakeAQueueThatWaitsForThose(int opcode, boolean wakes) throws IOException {
+        AtomicInteger calls = new AtomicInteger();
+        Stream stream = new Stream(rig.domain, queue -> calls.incrementAndGet());
+        rig.open(stream, Role.RESPONDER, ConnectOptions.DEFAULT, RawPeer.words(1, 1));
+        Rig.nudge(stream);
+        FastRegion region = rig.fast(stream, rig.patch(8), Access.REMOTE_WRITE, Scope.QUEUE_PAIR, 0);
+        stream.completions.requestNotify(CompletionQueue.Notify.SOLICITED);
+        long first = rig.receive(stream, rig.patch(8));
+        long second = rig.receive(stream, rig.patch(8));
+        stream.peer().send(Ulpdu.untagged(opcode, region.remoteKey(), 0, 1, 0));
+        stream.await(first);
+        if (wakes) {
+            Await.until(() -> calls.get() == 1, () -> calls + " calls");
+        }
+        stream.peer().send(Ulpdu.untagged(Ulpdu.SEND_SOLICITED, 0, 0, 2, 0));
+        stream.await(second);
+        Await.until(() -> calls.get() == 1, () -> calls + " calls");
+        assertThat(stream.peer().isSilentFor(20)).isTrue();
+        assertThat(calls).hasValue(1);
     }
 }

@@ -45,7 +45,11 @@ final class Ulpdu {
 
     static Ulpdu tagged(int opcode, int stag, long to, byte... payload) {
         ByteBuffer segment = ByteBuffer.allocate(TAGGED_HEADER + payload.length);
-        segment.put((byte) 0xC1).put((byte) (0x40 | opcode)).putInt(stag).putLong(to).put(payload);
+        segment.put((byte) 0xC1)
+                .put((byte) (0x40 | opcode))
+                .putInt(stag)
+                .putLong(to)
+                .put(payload);
         return new Ulpdu(segment.array());
     }
 

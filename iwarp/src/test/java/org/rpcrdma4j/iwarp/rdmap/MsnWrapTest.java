@@ -65,8 +65,7 @@ class MsnWrapTest {
         stream.receives.post(new ReceiveRequest().id(1), 0);
         stream.receives.post(new ReceiveRequest().id(2), 0);
         stream.receive(send(-1));
-        ProtocolViolation violation =
-                catchThrowableOfType(ProtocolViolation.class, () -> stream.receive(send(wrong)));
+        ProtocolViolation violation = catchThrowableOfType(ProtocolViolation.class, () -> stream.receive(send(wrong)));
         assertThat(violation.terminateError()).isEqualTo(TerminateError.DDP_UNTAGGED_MSN_RANGE);
     }
 

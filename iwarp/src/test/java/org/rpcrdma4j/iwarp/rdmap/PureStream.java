@@ -93,10 +93,13 @@ final class PureStream {
         inbound.receive(staging, MemorySegment.ofBuffer(staging));
     }
 
-    /** All segments there are to send now. */
+    /** All segments there are to send now; each write must consist of whole FPDUs. */
     List<byte[]> transmit() throws Exception {
         ByteBuffer stream = ByteBuffer.allocate(1 << 20);
+        FpduParser parser = new FpduParser(false);
+        List<byte[]> segments = new ArrayList<>();
         while (outbound.fill()) {
+            stream.clear();
             for (int i = batch.firstEntry(); i < batch.firstEntry() + batch.entriesLeft(); i++) {
                 stream.put(batch.entries()[i]);
             }
@@ -105,14 +108,15 @@ final class PureStream {
             for (Object owner = batch.nextCompleted(); owner != null; owner = batch.nextCompleted()) {
                 outbound.accepted(owner);
             }
-        }
-        stream.flip();
-        FpduParser parser = new FpduParser(false);
-        List<byte[]> segments = new ArrayList<>();
-        for (int length = parser.next(stream); length >= 0; length = parser.next(stream)) {
-            byte[] segment = new byte[length];
-            stream.get(parser.ulpduOffset(), segment);
-            segments.add(segment);
+            stream.flip();
+            for (int length = parser.next(stream); length >= 0; length = parser.next(stream)) {
+                byte[] segment = new byte[length];
+                stream.get(parser.ulpduOffset(), segment);
+                segments.add(segment);
+            }
+            if (stream.hasRemaining()) {
+                throw new AssertionError("a write ends inside an FPDU: " + stream);
+            }
         }
         return segments;
     }

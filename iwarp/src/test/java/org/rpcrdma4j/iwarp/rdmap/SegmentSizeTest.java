@@ -40,7 +40,10 @@ class SegmentSizeTest {
             payload += segment.length - 14;
         }
         assertThat(payload).isEqualTo(100_000);
-        assertThat(segments.stream().limit(segments.size() - 1L).map(segment -> segment.length).distinct())
+        assertThat(segments.stream()
+                        .limit(segments.size() - 1L)
+                        .map(segment -> segment.length)
+                        .distinct())
                 .singleElement()
                 .satisfies(length -> assertThat(length).isBetween(mulpdu - 3, mulpdu));
         assertThat(segments.stream().filter(segment -> (segment[0] & 0x40) != 0))
