@@ -4,10 +4,11 @@ package org.rpcrdma4j.iwarp.raw;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
-import java.util.stream.Stream.Builder;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -71,8 +72,8 @@ class SegmentRefusalTest {
         assertThat(rig.device.counters()).containsEntry("stream.crc_errors", control == 0x2002_0000 ? 1L : 0L);
     }
 
-    static java.util.stream.Stream<Arguments> refusals() {
-        Builder<Arguments> all = java.util.stream.Stream.builder();
+    static List<Arguments> refusals() {
+        List<Arguments> all = new ArrayList<>();
         Ulpdu send = Ulpdu.send(1, (byte) 'x');
         Ulpdu write = Ulpdu.write(0x1234, 0, (byte) 'x');
         Ulpdu read = Ulpdu.readRequest(1, 1, 2, 3, 4, 5);
@@ -114,10 +115,10 @@ class SegmentRefusalTest {
         add(all, "Read Request cut short", read.withLength(45), 0, 2, 255);
         add(all, "Read Request without header", read.withLength(18), 0, 2, 255);
         add(all, "Read Request without L", read.notLast(), 0, 2, 255);
-        return all.build();
+        return all;
     }
 
-    private static void add(Builder<Arguments> all, String what, Ulpdu offender, int layer, int type, int code) {
+    private static void add(List<Arguments> all, String what, Ulpdu offender, int layer, int type, int code) {
         all.add(Arguments.of(what, offender, layer, type, code));
     }
 
@@ -229,7 +230,9 @@ class SegmentRefusalTest {
         return List.of(
                 Arguments.of("zeros", new byte[64]),
                 Arguments.of("random", random),
-                Arguments.of("a second Request", RawPeer.join("MPA ID Req Frame".getBytes(), new byte[30_000])),
-                Arguments.of("text", "GET / HTTP/1.1\r\n".repeat(2000).getBytes()));
+                Arguments.of(
+                        "a second Request",
+                        RawPeer.join("MPA ID Req Frame".getBytes(StandardCharsets.US_ASCII), new byte[30_000])),
+                Arguments.of("text", "GET / HTTP/1.1\r\n".repeat(2000).getBytes(StandardCharsets.US_ASCII)));
     }
 }

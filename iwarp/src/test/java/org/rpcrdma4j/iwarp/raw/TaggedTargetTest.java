@@ -226,7 +226,7 @@ class TaggedTargetTest {
         open(Role.RESPONDER);
         MemoryRegion target = rig.region(patch, Access.REMOTE_WRITE);
         for (int i = 0; i < 1000; i++) {
-            stream.peer().send(Ulpdu.write(target.remoteKey(), target.remoteAddress() + 8 * (i % 8), EIGHT));
+            stream.peer().send(Ulpdu.write(target.remoteKey(), target.remoteAddress() + 8L * (i % 8), EIGHT));
         }
         rig.assertInOrder(stream, 1);
         assertThat(stream.completed()).as("the echo alone").isEqualTo(2);
