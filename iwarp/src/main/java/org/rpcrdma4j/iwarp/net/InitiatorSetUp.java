@@ -2,7 +2,9 @@
 package org.rpcrdma4j.iwarp.net;
 
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
+import java.net.NoRouteToHostException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
@@ -162,10 +164,11 @@ public final class InitiatorSetUp {
         boolean connected;
         try {
             connected = open.finishConnect();
-        } catch (IOException e) {
+        } catch (ConnectException | NoRouteToHostException e) {
             closeAndRefuse(Reason.UNREACHABLE, "cannot connect: " + e);
             return;
         }
+        // Any other failure passes on: TCP was connected, and reset before we looked.
         if (connected) {
             sendRequest(open, registered);
         }

@@ -33,18 +33,22 @@ public record SetUpConfig(
     /** As Linux siw: 5 seconds. */
     public static final Duration RESPONDER_DEADLINE = Duration.ofSeconds(5);
 
+    /** As good as for ever, and still a number of nanoseconds; longer durations are cut to it. */
+    private static final Duration LONGEST = Duration.ofDays(10_000);
+
     private static final Duration DRAIN = Duration.ofSeconds(2);
     private static final Duration GIVE_UP_PAUSE = Duration.ofMillis(50);
 
     public SetUpConfig {
         Objects.requireNonNull(wishes, "wishes");
         Objects.requireNonNull(privateData, "privateData");
-        requirePositive("deadline", deadline);
-        requirePositive("decision", decision);
-        requirePositive("drain", drain);
+        deadline = requirePositive("deadline", deadline);
+        decision = requirePositive("decision", decision);
+        drain = requirePositive("drain", drain);
         if (giveUpPause.isNegative()) {
             throw new IllegalArgumentException("giveUpPause " + giveUpPause + " must not be negative");
         }
+        giveUpPause = atMostLongest(giveUpPause);
     }
 
     /** The defaults for connecting. */
@@ -79,9 +83,14 @@ public record SetUpConfig(
         return new SetUpConfig(wishes, privateData, deadline, decision, drain, giveUpPause, value);
     }
 
-    private static void requirePositive(String what, Duration value) {
+    private static Duration requirePositive(String what, Duration value) {
         if (value.isNegative() || value.isZero()) {
             throw new IllegalArgumentException(what + " " + value + " must be positive");
         }
+        return atMostLongest(value);
+    }
+
+    private static Duration atMostLongest(Duration value) {
+        return value.compareTo(LONGEST) > 0 ? LONGEST : value;
     }
 }
