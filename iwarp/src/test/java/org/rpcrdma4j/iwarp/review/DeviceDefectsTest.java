@@ -151,4 +151,30 @@ class DeviceDefectsTest {
         client.close();
         client.drain().get(2, TimeUnit.SECONDS);
     }
+
+    @Test
+    void anErrorWhileReceivingEndsTheConnection() throws Exception {
+        Path file = Files.createTempFile("review", ".bin");
+        try (Arena arena = Arena.ofShared();
+                FileChannel channel =
+                        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            channel.write(java.nio.ByteBuffer.allocate(1), (1 << 20) - 1);
+            MemorySegment mapped = channel.map(FileChannel.MapMode.READ_WRITE, 0, 1 << 20, arena);
+            MemoryRegion target = domain.register(mapped, Access.REMOTE_WRITE);
+            MemoryRegion source = domain.register(arena.allocate(64), Access.LOCAL_READ);
+            QueuePair client = queuePair();
+            Told told = new Told();
+            Told server = connect(client, told);
+            assertNotNull(told.established.get(5, TimeUnit.SECONDS));
+            channel.truncate(0);
+            client.postSend(new org.rpcrdma4j.verbs.RdmaWriteRequest()
+                            .sge(source, 0, 64)
+                            .target(target.remoteKey(), target.remoteAddress() + 8192))
+                    .orThrow();
+            String end = server.over.completeOnTimeout("nothing", 3, TimeUnit.SECONDS).get();
+            assertFalse(end.equals("nothing"), "the receiver is told nothing; errors " + device.counters());
+        } finally {
+            Files.delete(file);
+        }
+    }
 }
