@@ -9,4 +9,7 @@ module org.rpcrdma4j.testkit {
     requires transitive org.junit.jupiter.api;
     requires transitive org.rpcrdma4j.verbs;
     requires static org.jspecify;
+
+    exports org.rpcrdma4j.testkit.contract;
+    exports org.rpcrdma4j.testkit.sim;
 }

@@ -53,14 +53,17 @@ final class SoftConnectRequest implements ConnectRequest {
     public void accept(QueuePair queuePair, ConnectOptions options, ConnectionListener listener) {
         manager.requireWithinLimits(options);
         SoftQueuePair ours = manager.ownQueuePair(queuePair);
-        ours.beginSetUp();
+        StreamHandOver handOver = new StreamHandOver(ours, false, listener);
+        claim();
         try {
-            claim();
+            ours.beginSetUp(handOver);
+        } catch (IllegalStateException e) {
+            answered.set(false);
+            throw e;
+        }
+        try {
             request.accept(
-                    options.privateData().toByteArray(),
-                    options.inboundReads(),
-                    options.outboundReads(),
-                    new StreamHandOver(ours, false, listener));
+                    options.privateData().toByteArray(), options.inboundReads(), options.outboundReads(), handOver);
         } catch (RuntimeException e) {
             ours.fail();
             throw e;

@@ -96,15 +96,11 @@ final class SoftConnectionManager implements ConnectionManager {
                 wishes(options.inboundReads(), options.outboundReads()).withPeerToPeer(options.peerToPeer());
         SetUpConfig config =
                 SetUpConfig.initiator(wishes, options.privateData()).withDeadline(options.timeout());
-        ours.beginSetUp();
+        StreamHandOver handOver = new StreamHandOver(ours, true, listener);
+        ours.beginSetUp(handOver);
         try {
-            InitiatorSetUp setUp = InitiatorSetUp.start(
-                    ours.loop(),
-                    remote,
-                    config,
-                    device.events(),
-                    device.wireLog(),
-                    new StreamHandOver(ours, true, listener));
+            InitiatorSetUp setUp =
+                    InitiatorSetUp.start(ours.loop(), remote, config, device.events(), device.wireLog(), handOver);
             ours.setUpBegun(setUp::cancel);
         } catch (RuntimeException e) {
             ours.fail();

@@ -17,6 +17,7 @@ import org.rpcrdma4j.iwarp.net.Counter;
 import org.rpcrdma4j.iwarp.net.Counters;
 import org.rpcrdma4j.iwarp.net.EventLoopGroup;
 import org.rpcrdma4j.iwarp.net.WireLog;
+import org.rpcrdma4j.iwarp.rdmap.CopyBuffers;
 import org.rpcrdma4j.verbs.CompletionHandler;
 import org.rpcrdma4j.verbs.CompletionQueue;
 import org.rpcrdma4j.verbs.DeviceAttributes;
@@ -48,11 +49,13 @@ public final class SoftIwarpDevice implements RdmaDevice {
     private final Counters counters = new Counters();
     private final WireLog wireLog = new WireLog(counters);
     private final Leases leases = new Leases();
+    private final CopyBuffers copyBuffers = new CopyBuffers();
     private final StagTable regions;
     private final SoftConnectionManager connections = new SoftConnectionManager(this);
     private final Set<SoftQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
     private final Set<SoftProtectionDomain> domains = ConcurrentHashMap.newKeySet();
     private final AtomicInteger nextQueuePair = new AtomicInteger(1);
+    private final Object closing = new Object();
     private volatile boolean closed;
 
     /** Opens a device; its I/O threads run from now on. */
@@ -118,6 +121,10 @@ public final class SoftIwarpDevice implements RdmaDevice {
         return leases;
     }
 
+    CopyBuffers copyBuffers() {
+        return copyBuffers;
+    }
+
     StagTable regions() {
         return regions;
     }
@@ -132,6 +139,10 @@ public final class SoftIwarpDevice implements RdmaDevice {
             throw new IllegalStateException("no more than " + settings.maxQueuePairs() + " queue pairs on this device");
         }
         queuePairs.add(queuePair);
+        if (closed) {
+            queuePairs.remove(queuePair);
+            requireOpen();
+        }
     }
 
     void remove(SoftQueuePair queuePair) {
@@ -140,6 +151,10 @@ public final class SoftIwarpDevice implements RdmaDevice {
 
     void remove(SoftProtectionDomain domain) {
         domains.remove(domain);
+    }
+
+    boolean isOpen() {
+        return !closed;
     }
 
     void requireOpen() {
@@ -192,19 +207,23 @@ public final class SoftIwarpDevice implements RdmaDevice {
 
     @Override
     public void close() {
-        if (closed) {
-            return;
+        synchronized (closing) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            try {
+                connections.close();
+                for (SoftQueuePair queuePair : new ArrayList<>(queuePairs)) {
+                    queuePair.close();
+                }
+                // What another thread made at this very moment is found as well: it checks after it has made it.
+                regions.closeAll();
+                domains.clear();
+            } finally {
+                loops.close();
+            }
+            LOG.log(Level.DEBUG, "{0} closed", name());
         }
-        closed = true;
-        connections.close();
-        for (SoftQueuePair queuePair : new ArrayList<>(queuePairs)) {
-            queuePair.close();
-        }
-        regions.closeAll();
-        for (SoftProtectionDomain domain : new ArrayList<>(domains)) {
-            domain.close();
-        }
-        loops.close();
-        LOG.log(Level.DEBUG, "{0} closed", name());
     }
 }

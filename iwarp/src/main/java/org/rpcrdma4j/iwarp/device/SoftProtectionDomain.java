@@ -43,9 +43,13 @@ final class SoftProtectionDomain implements Domain {
     @Override
     public MemoryRegion register(MemorySegment memory, Access access) {
         requireOpen();
-        PlainRegion region = PlainRegion.register(this, device.regions(), device.leases(), memory, access);
         members.incrementAndGet();
-        return region;
+        try {
+            return keep(PlainRegion.register(this, device.regions(), device.leases(), memory, access));
+        } catch (RuntimeException e) {
+            members.decrementAndGet();
+            throw e;
+        }
     }
 
     @Override
@@ -55,13 +59,26 @@ final class SoftProtectionDomain implements Domain {
         if (maxPages < 1 || maxPages > most) {
             throw new IllegalArgumentException("maxPages " + maxPages + ": must lie in 1.." + most);
         }
-        SoftFastRegion region = SoftFastRegion.allocate(
-                this,
-                device.regions(),
-                device.leases(),
-                maxPages,
-                device.attributes().pageBytes());
         members.incrementAndGet();
+        try {
+            return keep(SoftFastRegion.allocate(
+                    this,
+                    device.regions(),
+                    device.leases(),
+                    maxPages,
+                    device.attributes().pageBytes()));
+        } catch (RuntimeException e) {
+            members.decrementAndGet();
+            throw e;
+        }
+    }
+
+    /** ORDER: made first, then checked: a device that is being closed closes it, or it is closed here. */
+    private <R extends MemoryRegion> R keep(R region) {
+        if (!device.isOpen()) {
+            region.close();
+            device.requireOpen();
+        }
         return region;
     }
 

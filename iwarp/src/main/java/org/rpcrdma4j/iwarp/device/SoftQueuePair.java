@@ -47,8 +47,9 @@ final class SoftQueuePair implements QueuePair {
     private volatile State state = State.IDLE;
     private volatile @Nullable Connection connection;
     private @Nullable SetUp setUp;
+    private volatile @Nullable StreamHandOver handOver;
     private boolean flushed;
-    private boolean closed;
+    private volatile boolean closed;
 
     private SoftQueuePair(
             SoftProtectionDomain domain,
@@ -219,14 +220,15 @@ final class SoftQueuePair implements QueuePair {
 
     // Connecting.
 
-    /** IDLE to CONNECTING. */
-    void beginSetUp() {
+    /** IDLE to CONNECTING; the program is told by the given one. */
+    void beginSetUp(StreamHandOver newHandOver) {
         lock.lock();
         try {
             if (state != State.IDLE) {
                 throw new IllegalStateException("queue pair " + number + " is " + state + ", not IDLE");
             }
             state = State.CONNECTING;
+            handOver = newHandOver;
         } finally {
             lock.unlock();
         }
@@ -312,10 +314,10 @@ final class SoftQueuePair implements QueuePair {
         Connection current;
         lock.lock();
         try {
-            current = connection;
             if (state == State.CLOSING || state == State.ERROR) {
                 return;
             }
+            current = connectionOrError();
             if (current != null) {
                 state = State.CLOSING;
             }
@@ -334,11 +336,7 @@ final class SoftQueuePair implements QueuePair {
         Connection current;
         lock.lock();
         try {
-            current = connection;
-            if (current == null) {
-                // ORDER: under the lock that makes connections, so that none comes about afterwards.
-                state = State.ERROR;
-            }
+            current = connectionOrError();
         } finally {
             lock.unlock();
         }
@@ -350,6 +348,14 @@ final class SoftQueuePair implements QueuePair {
         }
     }
 
+    /** ORDER: without a connection, the state is ERROR before the lock is given back: none comes about afterwards. */
+    private @Nullable Connection connectionOrError() {
+        if (connection == null) {
+            state = State.ERROR;
+        }
+        return connection;
+    }
+
     private boolean isDrained() {
         return state == State.ERROR && receives.outstanding() == 0 && sends.outstanding() == 0;
     }
@@ -358,6 +364,9 @@ final class SoftQueuePair implements QueuePair {
     public CompletableFuture<Void> drain() {
         CompletableFuture<Void> drained = drain.future();
         abort();
+        if (closed) {
+            drain.end();
+        }
         drain.changed();
         return drained;
     }
@@ -374,6 +383,10 @@ final class SoftQueuePair implements QueuePair {
             lock.unlock();
         }
         abort();
+        StreamHandOver toTell = handOver;
+        if (toTell != null) {
+            toTell.tellNow();
+        }
         detach();
         drain.end();
         device().remove(this);

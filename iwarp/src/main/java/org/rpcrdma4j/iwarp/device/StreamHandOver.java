@@ -6,7 +6,6 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
-import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.iwarp.mpa.Fpdu;
 import org.rpcrdma4j.iwarp.mpa.MpaOutcome;
@@ -36,18 +35,23 @@ final class StreamHandOver implements SetUpListener, Connection.Owner {
 
     private final SoftQueuePair queuePair;
     private final boolean initiator;
-    private final ConnectionListener listener;
+    private final Telling telling;
 
     StreamHandOver(SoftQueuePair queuePair, boolean initiator, ConnectionListener listener) {
         this.queuePair = queuePair;
         this.initiator = initiator;
-        this.listener = listener;
+        this.telling = new Telling(listener);
     }
 
     @Override
     public void onRefused(ConnectRefusal refusal) {
         queuePair.fail();
-        listener.onRefused(refusal);
+        telling.refused(refusal);
+    }
+
+    /** The queue pair is closed: what has still to be told is told now, and nothing afterwards. */
+    void tellNow() {
+        telling.finish();
     }
 
     @Override
@@ -70,9 +74,9 @@ final class StreamHandOver implements SetUpListener, Connection.Owner {
             Registration registration =
                     registered == null ? queuePair.loop().register(stream.channel(), 0, readyOps -> {}) : registered;
             begin(stream, registration);
-        } catch (IOException | RejectedExecutionException e) {
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
             close(stream);
-            onRefused(new ConnectRefusal(ConnectRefusal.Reason.LOCAL, "no thread for the connection: " + e));
+            onRefused(new ConnectRefusal(ConnectRefusal.Reason.LOCAL, "no means for the connection: " + e));
         }
     }
 
@@ -86,6 +90,7 @@ final class StreamHandOver implements SetUpListener, Connection.Owner {
                 stream,
                 queuePair.loop(),
                 queuePair.context(),
+                device.copyBuffers(),
                 maxUlpdu,
                 ConnectionTimes.DEFAULT.withKickMillis(device.settings().kickMillis()),
                 new ConnectionReport(
@@ -93,10 +98,10 @@ final class StreamHandOver implements SetUpListener, Connection.Owner {
                 this);
         if (!queuePair.connected(connection, slots(mpa), mpa.ord())) {
             close(stream);
-            listener.onRefused(new ConnectRefusal(ConnectRefusal.Reason.LOCAL, "the queue pair was aborted"));
+            telling.refused(new ConnectRefusal(ConnectRefusal.Reason.LOCAL, "the queue pair was aborted"));
             return;
         }
-        listener.onEstablished(new ConnectionInfo(
+        telling.established(new ConnectionInfo(
                 local,
                 remote,
                 Octets.of(mpa.privateData()),
@@ -153,7 +158,7 @@ final class StreamHandOver implements SetUpListener, Connection.Owner {
     @Override
     public void onEnded(Connection.Ending ending) {
         TerminateMessage message = ending.terminate();
-        listener.onDisconnected(
+        telling.disconnected(
                 new Disconnect(ending.cause(), ending.detail(), message == null ? null : reportOf(message)));
     }
 

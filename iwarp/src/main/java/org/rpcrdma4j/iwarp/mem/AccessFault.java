@@ -14,5 +14,7 @@ public enum AccessFault {
     /** Address and length together pass the end of the 64-bit space. */
     WRAP,
     /** The range lies outside the region. */
-    OUT_OF_BOUNDS
+    OUT_OF_BOUNDS,
+    /** The memory behind the region cannot be touched any more: its arena was closed, or its file cut. */
+    MEMORY_GONE
 }

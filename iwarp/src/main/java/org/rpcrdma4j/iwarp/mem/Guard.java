@@ -49,6 +49,11 @@ final class Guard {
         return (word & OPEN) != 0;
     }
 
+    /** Whether somebody is in. */
+    boolean isBusy() {
+        return (word & COUNT) != 0;
+    }
+
     /** Enters if the guard is open under exactly this STag. */
     boolean enter(int stag) {
         while (true) {

@@ -92,6 +92,10 @@ public abstract sealed class Region implements MemoryRegion permits PlainRegion,
         if (!guard.enter(stag)) {
             return AccessFault.INVALID_STAG;
         }
+        return checked(kind, caller, queuePair, to, bytes);
+    }
+
+    private AccessFault checked(AccessKind kind, ProtectionDomain caller, int queuePair, long to, long bytes) {
         AccessFault fault = check(kind, caller, queuePair, to, bytes);
         if (fault != AccessFault.NONE) {
             guard.leave();
@@ -102,7 +106,11 @@ public abstract sealed class Region implements MemoryRegion permits PlainRegion,
     /** Enters for an access of our own, by an offset from the first byte. */
     public final AccessFault enterLocal(
             int stag, AccessKind kind, ProtectionDomain caller, int queuePair, long offset, long bytes) {
-        return enter(stag, kind, caller, queuePair, base + offset, bytes);
+        if (!guard.enter(stag)) {
+            return AccessFault.INVALID_STAG;
+        }
+        // ORDER: the base is read inside: it changes with the registration.
+        return checked(kind, caller, queuePair, base + offset, bytes);
     }
 
     /** Enters again for what was checked before under this STag; the registration is still the same if this succeeds. */

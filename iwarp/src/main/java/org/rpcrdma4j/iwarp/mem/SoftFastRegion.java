@@ -3,6 +3,7 @@ package org.rpcrdma4j.iwarp.mem;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.verbs.Access;
 import org.rpcrdma4j.verbs.FastRegion;
@@ -21,7 +22,7 @@ public final class SoftFastRegion extends Region implements FastRegion {
     private final int pageBytes;
     private final int index;
     private int nextKey;
-    private int claims;
+    private final AtomicInteger claims = new AtomicInteger();
     private boolean closed;
 
     private SoftFastRegion(Domain domain, StagTable table, Leases leases, int stag, int maxPages, int pageBytes) {
@@ -105,7 +106,7 @@ public final class SoftFastRegion extends Region implements FastRegion {
         if (closed) {
             throw new IllegalStateException(what + ": region " + this + " is closed");
         }
-        if (claims > 0 || guard.isOpen()) {
+        if (claims.get() > 0 || guard.isOpen()) {
             throw new IllegalStateException(what + ": region " + this + " is valid or being registered");
         }
     }
@@ -117,13 +118,13 @@ public final class SoftFastRegion extends Region implements FastRegion {
     }
 
     /** A registration was posted: the owner's hands are off until it was executed or dropped. */
-    public synchronized void claim() {
-        claims++;
+    public void claim() {
+        claims.incrementAndGet();
     }
 
     /** The posted registration was dropped, not executed. */
-    public synchronized void unclaim() {
-        claims--;
+    public void unclaim() {
+        claims.decrementAndGet();
     }
 
     /**
@@ -133,10 +134,9 @@ public final class SoftFastRegion extends Region implements FastRegion {
      * @return null if done; else why it cannot be: the work request fails
      */
     public synchronized @Nullable String open(int stag, Access access, ProtectionDomain caller, int queuePair) {
-        claims--;
+        claims.decrementAndGet();
         String fault = faultOf(stag, access, caller);
         if (fault == null) {
-            guard.awaitEmpty();
             describe(remoteAddress(), access, queuePair);
             guard.open(stag);
         }
@@ -155,6 +155,10 @@ public final class SoftFastRegion extends Region implements FastRegion {
         }
         if (guard.isOpen()) {
             return "region is valid already";
+        }
+        if (guard.isBusy()) {
+            // Never so after an invalidation. Waiting here could be waiting for the caller itself.
+            return "accesses under the former registration are running";
         }
         if (pieceCount() == 0) {
             return "region has no memory mapped";
@@ -187,14 +191,25 @@ public final class SoftFastRegion extends Region implements FastRegion {
 
     /** Why a peer's queue pair may not invalidate this STag; {@link AccessFault#NONE} if it was invalidated, or was so before. */
     public AccessFault invalidateByPeer(int stag, ProtectionDomain caller, int queuePair) {
+        if (!guard.enter(stag)) {
+            // The local side was first, if this was the last registration's STag, and one of this stream.
+            boolean wasOurs = guard.stag() == stag && !guard.isOpen() && caller.equals(domain) && scope() == queuePair;
+            return wasOurs ? AccessFault.NONE : AccessFault.INVALID_STAG;
+        }
+        AccessFault fault = faultOfPeer(caller, queuePair);
+        guard.leave();
+        if (fault == AccessFault.NONE) {
+            guard.shut(stag);
+        }
+        return fault;
+    }
+
+    private AccessFault faultOfPeer(ProtectionDomain caller, int queuePair) {
         // RFC 5040, Section 8.1.1: a peer must not invalidate what several streams share.
         if (!caller.equals(domain) || scope() != queuePair) {
-            return guard.stag() == stag ? AccessFault.OTHER_STREAM : AccessFault.INVALID_STAG;
+            return AccessFault.OTHER_STREAM;
         }
-        if (!access().isRemote()) {
-            return AccessFault.NO_RIGHT;
-        }
-        return invalidate(stag, caller) == null ? AccessFault.NONE : AccessFault.INVALID_STAG;
+        return access().isRemote() ? AccessFault.NONE : AccessFault.NO_RIGHT;
     }
 
     @Override

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.iwarp.error.IwarpException;
 import org.rpcrdma4j.iwarp.error.TerminateError;
 import org.rpcrdma4j.iwarp.mpa.Rtr;
+import org.rpcrdma4j.iwarp.rdmap.CopyBuffers;
 import org.rpcrdma4j.iwarp.rdmap.Opcode;
 import org.rpcrdma4j.iwarp.rdmap.StreamContext;
 import org.rpcrdma4j.iwarp.rdmap.StreamFault;
@@ -77,12 +78,14 @@ public final class Connection implements ReadyHandler {
     /**
      * Makes a connection of an established stream. It moves nothing before {@link #start}.
      *
+     * @param copies the device's
      * @param maxUlpdu largest ULPDU to send
      */
     public Connection(
             EstablishedStream stream,
             EventLoop loop,
             StreamContext context,
+            CopyBuffers copies,
             int maxUlpdu,
             ConnectionTimes times,
             ConnectionReport report,
@@ -94,7 +97,7 @@ public final class Connection implements ReadyHandler {
         this.report = report;
         this.owner = owner;
         this.crc = stream.mpa().crc();
-        this.transmitter = new Transmitter(this, channel, context, maxUlpdu, crc);
+        this.transmitter = new Transmitter(this, channel, context, copies, maxUlpdu, crc);
         boolean awaitsRtrResponse = report.isInitiator() && stream.mpa().rtr() == Rtr.READ;
         this.receiver = new Receiver(this, channel, context, crc, awaitsRtrResponse);
         this.stopTask = loop.task(this::stop);
@@ -114,10 +117,12 @@ public final class Connection implements ReadyHandler {
     public void start(Registration newRegistration, ByteBuffer leftover, @Nullable Opcode rtr) {
         registration = newRegistration;
         newRegistration.handler(this);
+        // ORDER: the interest first: whoever posts may find the socket full, and adds its own, as soon as messages are
+        // let out.
+        newRegistration.interest(SelectionKey.OP_READ);
         if (report.isInitiator()) {
             transmitter.outbound().allow(rtr);
         }
-        newRegistration.interest(SelectionKey.OP_READ);
         receiver.start(leftover);
         transmit();
     }
@@ -178,8 +183,8 @@ public final class Connection implements ReadyHandler {
 
     /** Ends in order: what was posted is sent, then FIN. The owner takes no posts any more. */
     public void close() {
-        closing = true;
         limit(times.closeNanos(), "closed; the peer was slow");
+        closing = true;
         transmit();
     }
 
@@ -231,8 +236,9 @@ public final class Connection implements ReadyHandler {
 
     void endByViolation(IwarpException violation, @Nullable TerminateMessage answer) {
         String detail = violation.terminateError() + ": " + violation.getMessage();
-        report.violation(detail, violation.terminateError());
-        end(new Ending(Cause.LOCAL_ERROR, detail, answer));
+        if (end(new Ending(Cause.LOCAL_ERROR, detail, answer))) {
+            report.violation(detail, violation.terminateError());
+        }
     }
 
     void endByPeer(TerminateMessage message) {
@@ -240,25 +246,37 @@ public final class Connection implements ReadyHandler {
         end(new Ending(Cause.REMOTE_ERROR, message.toString(), message));
     }
 
+    /** A request of ours has failed: a peer that takes nothing of what was posted before it holds up the report only so long. */
+    void limitFault(StreamFault fault) {
+        loop.schedule(times.drainNanos(), () -> endByFault(fault));
+    }
+
     void endByFault(StreamFault fault) {
         TerminateError error = fault.terminate().error();
         String detail = error + ": " + fault.getMessage();
-        report.violation(detail, error);
-        end(new Ending(Cause.LOCAL_ERROR, detail, fault.terminate()));
+        if (end(new Ending(Cause.LOCAL_ERROR, detail, fault.terminate()))) {
+            report.violation(detail, error);
+        }
     }
 
-    void endByBug(RuntimeException e) {
+    void endByBug(Throwable e) {
         report.bug(e);
         TerminateMessage message = TerminateMessage.of(TerminateError.RDMAP_LOCAL_CATASTROPHIC);
         end(new Ending(Cause.LOCAL_ERROR, "internal error: " + e, message));
     }
 
-    /** Begins the end; only the first cause counts. The rest happens soon on the loop, or in {@link #stop}. */
-    public void end(Ending cause) {
-        if (ending.compareAndSet(null, cause)) {
+    /**
+     * Begins the end; the rest happens soon on the loop, or in {@link #stop}.
+     *
+     * @return whether this was the first cause, the one that counts
+     */
+    public boolean end(Ending cause) {
+        boolean first = ending.compareAndSet(null, cause);
+        if (first) {
             owner.onEnding();
             stopTask.schedule();
         }
+        return first;
     }
 
     /**

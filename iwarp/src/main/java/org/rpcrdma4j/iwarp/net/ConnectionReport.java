@@ -29,12 +29,13 @@ public final class ConnectionReport {
         return initiator;
     }
 
+    /** @param detail in words, the error among them */
     void violation(String detail, @Nullable TerminateError error) {
         counters.increment(Counter.STREAM_VIOLATIONS);
         if (error == TerminateError.MPA_CRC) {
             counters.increment(Counter.STREAM_CRC_ERRORS);
         }
-        wireLog.badInput(name, error + ": " + detail);
+        wireLog.badInput(name, detail);
     }
 
     void terminateReceived(TerminateMessage message) {
@@ -52,7 +53,7 @@ public final class ConnectionReport {
         LOG.log(Level.DEBUG, "{0}: no answer yet, sends an empty Write", name);
     }
 
-    void bug(RuntimeException e) {
+    void bug(Throwable e) {
         counters.increment(Counter.TASK_ERRORS);
         LOG.log(Level.ERROR, name + ": connection ends by an internal error", e);
     }

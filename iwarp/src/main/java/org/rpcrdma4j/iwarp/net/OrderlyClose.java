@@ -11,9 +11,10 @@ import org.jspecify.annotations.Nullable;
  * Ends a connection so that what was sent last is read by the peer: writes the last words if there are any, sends FIN, reads
  * and drops what comes until the peer's FIN, closes. All of it within one limit of time, after which the socket is closed as
  * it is. Closing at once with unread input would make the system send a reset, which can destroy the last words in the
- * peer's receive queue.
+ * peer's receive queue. Input is dropped from the beginning: a peer that writes before it reads would otherwise never take the
+ * last words.
  *
- * <p>States: writing, draining, closed. Threads: the loop's only. Owns channel and registration from {@link #begin} on.
+ * <p>States: writing, FIN sent, closed. Threads: the loop's only. Owns channel and registration from {@link #begin} on.
  */
 public final class OrderlyClose implements ReadyHandler {
     private static final int READS_PER_TURN = 4;
@@ -23,6 +24,8 @@ public final class OrderlyClose implements ReadyHandler {
     private final ByteBuffer lastWords;
     private final Runnable onClosed;
     private @Nullable LoopTimer limit;
+    private boolean finSent;
+    private boolean finSeen;
     private boolean closed;
 
     private OrderlyClose(
@@ -57,10 +60,16 @@ public final class OrderlyClose implements ReadyHandler {
             return;
         }
         try {
-            if (lastWords.hasRemaining() || readyOps == 0) {
+            if (!finSent) {
                 write();
-            } else {
+            }
+            if ((readyOps & SelectionKey.OP_READ) != 0) {
                 drain();
+            }
+            if (finSent && finSeen) {
+                close();
+            } else {
+                registration.interest((finSent ? 0 : SelectionKey.OP_WRITE) | (finSeen ? 0 : SelectionKey.OP_READ));
             }
         } catch (IOException e) {
             // The peer reset the connection, or the owner closed the channel: nothing is left to be done in order.
@@ -77,11 +86,9 @@ public final class OrderlyClose implements ReadyHandler {
         if (lastWords.hasRemaining()) {
             channel.write(lastWords);
         }
-        if (lastWords.hasRemaining()) {
-            registration.interest(SelectionKey.OP_WRITE);
-        } else {
+        if (!lastWords.hasRemaining()) {
             channel.shutdownOutput();
-            registration.interest(SelectionKey.OP_READ);
+            finSent = true;
         }
     }
 
@@ -90,11 +97,8 @@ public final class OrderlyClose implements ReadyHandler {
         for (int i = 0; i < READS_PER_TURN; i++) {
             dropped.clear();
             int count = channel.read(dropped);
-            if (count < 0) {
-                close();
-                return;
-            }
-            if (count == 0) {
+            finSeen = count < 0;
+            if (count <= 0) {
                 return;
             }
         }

@@ -8,6 +8,7 @@ import java.nio.channels.SocketChannel;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.iwarp.error.IwarpException;
+import org.rpcrdma4j.iwarp.queue.SendSlot;
 import org.rpcrdma4j.iwarp.rdmap.InboundStream;
 import org.rpcrdma4j.iwarp.rdmap.RemoteTerminate;
 import org.rpcrdma4j.iwarp.rdmap.StreamContext;
@@ -58,6 +59,8 @@ final class Receiver {
             if (leftover.hasRemaining() && !stopped) {
                 received(staging.put(leftover).flip(), stagingMemory);
             }
+        } catch (Throwable e) {
+            connection.endByBug(e);
         } finally {
             lock.unlock();
         }
@@ -75,7 +78,8 @@ final class Receiver {
             }
         } catch (IOException e) {
             connection.lost("read", e);
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
+            // Whatever it is, the stream is not whole any more.
             connection.endByBug(e);
         } finally {
             lock.unlock();
@@ -102,21 +106,26 @@ final class Receiver {
         try {
             inbound.receive(staging, memory);
         } catch (IwarpException e) {
-            boolean answered = e.terminateError().isReported() && !inbound.offenderIsTerminate(staging);
+            boolean answered = e.terminateError().isReported() && !inbound.offenderIsTerminate();
             connection.endByViolation(e, answered ? inbound.terminateFor(e, staging) : null);
         } catch (RemoteTerminate e) {
             failNamedRead(e.message());
             connection.endByPeer(e.message());
         }
-        carry.keep(staging);
+        if (connection.isEnding()) {
+            // What came behind the end is of no use to anybody, and may be more than one FPDU.
+            carry.drop();
+        } else {
+            carry.keep(staging);
+        }
     }
 
     private void failNamedRead(TerminateMessage message) {
         context.lock().lock();
         try {
-            var read = context.sends().oldestRead();
-            if (read != null && InboundStream.namesReadAt(message, read.sinkStag())) {
-                context.sends().finish(read, Status.REMOTE_ACCESS_ERROR);
+            SendSlot named = context.sends().findOpenRead(read -> InboundStream.names(message, read));
+            if (named != null) {
+                context.sends().finish(named, Status.REMOTE_ACCESS_ERROR);
             }
         } finally {
             context.lock().unlock();

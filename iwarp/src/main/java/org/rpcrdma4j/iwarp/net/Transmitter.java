@@ -8,6 +8,7 @@ import java.nio.channels.SocketChannel;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.iwarp.mem.OtherThreads;
+import org.rpcrdma4j.iwarp.rdmap.CopyBuffers;
 import org.rpcrdma4j.iwarp.rdmap.FpduBatch;
 import org.rpcrdma4j.iwarp.rdmap.OutboundStream;
 import org.rpcrdma4j.iwarp.rdmap.StreamContext;
@@ -25,7 +26,7 @@ final class Transmitter {
 
     private final Connection connection;
     private final SocketChannel channel;
-    private final FpduBatch batch = new FpduBatch();
+    private final FpduBatch batch;
     private final OutboundStream outbound;
     private final LoopTask again;
 
@@ -34,10 +35,17 @@ final class Transmitter {
 
     private volatile boolean blocked;
     private volatile boolean finSent;
-    private volatile boolean hasSent;
+    private boolean hasSent;
     private @Nullable StreamFault fault;
 
-    Transmitter(Connection connection, SocketChannel channel, StreamContext context, int maxUlpdu, boolean crc) {
+    Transmitter(
+            Connection connection,
+            SocketChannel channel,
+            StreamContext context,
+            CopyBuffers copies,
+            int maxUlpdu,
+            boolean crc) {
+        this.batch = new FpduBatch(copies);
         this.connection = connection;
         this.channel = channel;
         this.outbound = new OutboundStream(context, batch, maxUlpdu, crc);
@@ -46,11 +54,6 @@ final class Transmitter {
 
     OutboundStream outbound() {
         return outbound;
-    }
-
-    /** Whether anything was sent. */
-    boolean hasSent() {
-        return hasSent;
     }
 
     /** Whether our FIN is sent. */
@@ -72,33 +75,40 @@ final class Transmitter {
             return;
         }
         int done = 1;
-        do {
-            round();
-            done = rounds.addAndGet(-done);
-        } while (done != 0);
+        while (done != 0) {
+            if (round()) {
+                done = rounds.addAndGet(-done);
+            } else {
+                // Others on this thread have their turn first; whoever asked for a round meanwhile is served by it.
+                rounds.set(0);
+                again.schedule();
+                return;
+            }
+        }
     }
 
-    private void round() {
+    /** Sends until nothing is left or the socket is full; false if it has sent its share before that. */
+    private boolean round() {
         try {
             long budget = BYTES_PER_TURN;
             while (!blocked && !finSent && !connection.isEnding()) {
                 if (batch.isEmpty() && !refill()) {
-                    return;
+                    return true;
                 }
                 budget -= write();
                 if (budget < 0) {
-                    // Others on this thread have their turn first.
-                    again.schedule();
-                    return;
+                    return false;
                 }
             }
         } catch (IOException e) {
             connection.lost("write", e);
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
+            // Whatever it is, nobody else must find the transmitter busy for good.
             connection.endByBug(e);
         } finally {
             batch.leaveAll();
         }
+        return true;
     }
 
     /** Fills the empty batch; false if there is nothing to send. */
@@ -109,8 +119,9 @@ final class Transmitter {
                 filled = outbound.fill();
             } catch (StreamFault e) {
                 fault = e;
-                // What was posted before the failed request still goes out.
+                // What was posted before the failed request still goes out, if the peer takes it soon.
                 filled = !batch.isEmpty();
+                connection.limitFault(e);
             }
         }
         if (!filled && fault != null) {
@@ -129,13 +140,16 @@ final class Transmitter {
             return 0;
         }
         long written = channel.write(batch.entries(), batch.firstEntry(), batch.entriesLeft());
-        batch.leaveAll();
         batch.accepted(written);
+        if (!batch.isEmpty()) {
+            // ORDER: copied out while it is still entered: once it is left, its memory may be gone.
+            batch.copyOutBegun();
+        }
+        batch.leaveAll();
         for (Object owner = batch.nextCompleted(); owner != null; owner = batch.nextCompleted()) {
             outbound.accepted(owner);
         }
         if (!batch.isEmpty()) {
-            batch.copyOutBegun();
             // ORDER: marked before the loop can find the socket writable.
             blocked = true;
             connection.interest(SelectionKey.OP_READ | SelectionKey.OP_WRITE);

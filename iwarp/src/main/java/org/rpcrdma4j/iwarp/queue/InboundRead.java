@@ -9,6 +9,8 @@ public final class InboundRead {
     private long size;
     private int sourceStag;
     private long sourceOffset;
+    private short control;
+    private int unusedStag;
 
     InboundRead() {}
 
@@ -21,6 +23,22 @@ public final class InboundRead {
         size = newSize;
         sourceStag = newSourceStag;
         sourceOffset = newSourceOffset;
+    }
+
+    /** Keeps what has no meaning in a Request's DDP header, since a Terminate quotes the header as it came. */
+    public void keepHeader(short newControl, int newUnusedStag) {
+        control = newControl;
+        unusedStag = newUnusedStag;
+    }
+
+    /** The two control octets as they came. */
+    public short control() {
+        return control;
+    }
+
+    /** The header's field for an STag to invalidate, as it came. */
+    public int unusedStag() {
+        return unusedStag;
     }
 
     public int msn() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.iwarp.queue;
 
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.iwarp.mem.Region;
 import org.rpcrdma4j.iwarp.mem.SoftFastRegion;
@@ -147,7 +148,7 @@ public final class SendQueue extends WorkQueue {
         return slot;
     }
 
-    /** The request given out by {@link #executable} is being executed. */
+    /** The request given out by {@link #executable} is being executed. The sink of a Read is fixed before. */
     public void started(SendSlot slot) {
         assert slot == slot(next) : "out of order";
         next++;
@@ -162,13 +163,42 @@ public final class SendQueue extends WorkQueue {
         return readCount == 0 ? null : openReads[firstRead];
     }
 
+    /** The oldest of the Reads not answered that is the one looked for; null if none is. */
+    public @Nullable SendSlot findOpenRead(Predicate<SendSlot> isIt) {
+        for (int i = 0; i < readCount; i++) {
+            SendSlot read = openReads[firstRead + i & (ring.length - 1)];
+            if (read != null && isIt.test(read)) {
+                return read;
+            }
+        }
+        return null;
+    }
+
     /** The oldest Read was answered. */
     public void readAnswered(SendSlot slot) {
         assert slot == openReads[firstRead] : "answered out of order";
         openReads[firstRead] = null;
         firstRead = firstRead + 1 & (ring.length - 1);
         readCount--;
-        finish(slot, Status.SUCCESS);
+        slot.setAnswered();
+        finishReadIfOver(slot);
+    }
+
+    /** TCP has taken all of a request's message. That says nothing about the peer; but for a Read, the request is done. */
+    public void accepted(SendSlot slot) {
+        if (slot.operation() == Operation.RDMA_READ) {
+            slot.setAccepted();
+            finishReadIfOver(slot);
+        } else {
+            finish(slot, Status.SUCCESS);
+        }
+    }
+
+    /** ORDER: not before the sender is through with the Request: from then on the slot may be used again. */
+    private void finishReadIfOver(SendSlot slot) {
+        if (slot.isReadOver()) {
+            finish(slot, Status.SUCCESS);
+        }
     }
 
     /** A request is done; reports it and those behind it, as far as order allows. */

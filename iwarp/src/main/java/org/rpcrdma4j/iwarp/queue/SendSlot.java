@@ -35,10 +35,13 @@ public final class SendSlot {
     private int scope;
 
     private boolean done;
+    private boolean accepted;
+    private boolean answered;
     private Status status = Status.SUCCESS;
 
     private int sinkStag;
     private long sinkOffset;
+    private int requestMsn;
     private long received;
 
     SendSlot() {}
@@ -50,6 +53,10 @@ public final class SendSlot {
         fence = request.fence();
         done = false;
         status = Status.SUCCESS;
+        accepted = false;
+        answered = false;
+        sinkStag = 0;
+        sinkOffset = 0;
         received = 0;
         sges.clear();
         switch (request) {
@@ -144,15 +151,34 @@ public final class SendSlot {
         return status;
     }
 
+    void setAccepted() {
+        accepted = true;
+    }
+
+    void setAnswered() {
+        answered = true;
+    }
+
+    /** For a Read: whether its Request was taken by TCP and its Response is here. The one can be known before the other. */
+    boolean isReadOver() {
+        return accepted && answered;
+    }
+
     void finish(Status newStatus) {
         done = true;
         status = newStatus;
     }
 
-    /** For a Read: fixes where its Response will arrive, when the Request goes out. */
-    public void setSink(int stag, long offset) {
+    /** For a Read: fixes where its Response will arrive, and the Request's MSN, when the Request goes out. */
+    public void setSink(int stag, long offset, int msn) {
         sinkStag = stag;
         sinkOffset = offset;
+        requestMsn = msn;
+    }
+
+    /** For a Read: the MSN of its Request. */
+    public int requestMsn() {
+        return requestMsn;
     }
 
     public int sinkStag() {

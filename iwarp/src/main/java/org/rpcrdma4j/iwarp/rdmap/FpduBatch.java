@@ -61,13 +61,19 @@ public final class FpduBatch {
     private int slabUsed;
     private long bytes;
     private long accepted;
-    private @Nullable ByteBuffer copiedOut;
+    private final BegunCopy begunCopy;
     private int firstGuarded;
     private @Nullable Object lostOwner;
     private long lostOffset;
 
-    /** Creates an empty batch; its slab is direct memory of about 24 KiB. */
-    public FpduBatch() {}
+    /**
+     * Creates an empty batch; its slab is direct memory of about 24 KiB.
+     *
+     * @param copies where it takes memory when its sending is interrupted
+     */
+    public FpduBatch(CopyBuffers copies) {
+        this.begunCopy = new BegunCopy(copies);
+    }
 
     /** Whether all of it was accepted, or nothing was added. */
     public boolean isEmpty() {
@@ -79,7 +85,7 @@ public final class FpduBatch {
         return bytes < TARGET_BYTES
                 && fpduCount < MAX_FPDUS
                 && entryCount < MAX_ENTRIES - 3
-                && slabUsed < SLAB_BYTES - INLINE_BYTES - MAX_OVERHEAD_BYTES;
+                && slabUsed < SLAB_BYTES - INLINE_BYTES - 2 * MAX_OVERHEAD_BYTES;
     }
 
     /** Whether the FPDU being added may get another piece of payload; the trailer has room in any case. */
@@ -99,6 +105,7 @@ public final class FpduBatch {
         bytes = 0;
         accepted = 0;
         fresh = true;
+        begunCopy.release();
     }
 
     /** The slab, for headers and trailers; written at {@link #slabPosition}, then taken by {@link #addSlab}. */
@@ -159,17 +166,20 @@ public final class FpduBatch {
     }
 
     /**
-     * Adds memory of a region that the caller has entered under this STag; the batch leaves it.
+     * Adds memory of a region that is open under this STag, and enters it.
      *
-     * @return the view added, for the CRC; its position and limit must be as they are when the caller is done
+     * @return false if the region has closed
      */
-    ByteBuffer addMemory(Region region, int stag, MemorySegment piece, long offset, int length) {
+    boolean addMemory(Region region, int stag, MemorySegment piece, long offset, int length) {
         ByteBuffer view = views.view(entryCount, piece, offset, length);
+        if (!region.reenter(stag)) {
+            return false;
+        }
+        entered = true;
         isSlab[entryCount] = false;
         add(view, region, stag);
         bytes += length;
-        entered = true;
-        return view;
+        return true;
     }
 
     private void add(ByteBuffer view, @Nullable Region guard, int stag) {
@@ -271,41 +281,25 @@ public final class FpduBatch {
     }
 
     /**
-     * After a write that left something: copies what remains of a begun FPDU out of registered memory. nextCompleted must have been
-     * asked until null.
+     * After a write that left something, while all is still entered: copies what remains of a begun FPDU out of registered memory.
      */
     public void copyOutBegun() {
-        long begin = firstFpdu == 0 ? 0 : fpduEnds[firstFpdu - 1];
-        if (accepted == begin || firstFpdu == fpduCount) {
+        int begun = firstFpdu;
+        while (begun < fpduCount && fpduEnds[begun] <= accepted) {
+            begun++;
+        }
+        long begin = begun == 0 ? 0 : fpduEnds[begun - 1];
+        if (accepted == begin || begun == fpduCount) {
             return;
         }
-        ByteBuffer copy = null;
-        for (int i = firstEntry; i < entryCount && fpduOf[i] <= firstFpdu; i++) {
-            if (guards[i] == null || fpduOf[i] != firstFpdu) {
-                continue;
+        for (int i = firstEntry; i < entryCount && fpduOf[i] <= begun; i++) {
+            Region guard = guards[i];
+            if (guard != null) {
+                entries[i] = begunCopy.of(begun, entries[i]);
+                guards[i] = null;
+                guard.leave();
             }
-            if (copy == null) {
-                copy = copyBuffer();
-                copy.put(entries[i]);
-                entries[i] = copy;
-            } else {
-                copy.put(entries[i]);
-                entries[i] = EMPTY;
-            }
-            guards[i] = null;
         }
-        if (copy != null) {
-            copy.flip();
-        }
-    }
-
-    private ByteBuffer copyBuffer() {
-        ByteBuffer buffer = copiedOut;
-        if (buffer == null) {
-            buffer = ByteBuffer.allocateDirect(1 << 16);
-            copiedOut = buffer;
-        }
-        return buffer.clear();
     }
 
     /** Whether a write was tried before, so that {@link #reenter} must come before the next. */
@@ -362,6 +356,7 @@ public final class FpduBatch {
         }
         accepted = bytes;
         views.clear();
+        begunCopy.release();
     }
 
     private void cut(int firstDropped) {
@@ -370,7 +365,7 @@ public final class FpduBatch {
         bytes = accepted + left;
         fpduCount = firstDropped;
         for (int i = firstEntry; i < entryCount; i++) {
-            int take = (int) Math.min(left, entries[i].remaining());
+            int take = (int) Math.min(left, (long) entries[i].remaining());
             entries[i].limit(entries[i].position() + take);
             left -= take;
             if (left == 0) {

@@ -10,6 +10,7 @@ import org.rpcrdma4j.iwarp.error.ProtocolViolation;
 import org.rpcrdma4j.iwarp.error.TerminateError;
 import org.rpcrdma4j.iwarp.mpa.FpduParser;
 import org.rpcrdma4j.iwarp.queue.InboundRead;
+import org.rpcrdma4j.iwarp.queue.SendSlot;
 
 /**
  * The receiving direction of a stream: takes FPDUs from a staging buffer, checks each segment and places it.
@@ -38,6 +39,7 @@ public final class InboundStream {
 
     private int offenderAt;
     private int offenderLength;
+    private boolean offenderIsTerminate;
 
     /**
      * @param crc whether FPDUs carry a CRC
@@ -95,6 +97,7 @@ public final class InboundStream {
         try {
             while (true) {
                 offenderLength = 0;
+                offenderIsTerminate = false;
                 int length = parser.next(staging);
                 if (length < 0) {
                     break;
@@ -124,6 +127,7 @@ public final class InboundStream {
             throws ProtocolViolation, RemoteTerminate {
         Opcode opcode = SegmentCheck.check(staging, at, length);
         if (opcode == Opcode.TERMINATE) {
+            offenderIsTerminate = true;
             terminate(staging, at, length);
         } else if (opcode == Opcode.READ_REQUEST) {
             readRequest(staging, at);
@@ -167,11 +171,9 @@ public final class InboundStream {
         throw new RemoteTerminate(TerminateMessage.decode(staging, at, length));
     }
 
-    /** Whether what {@link #receive} has just thrown came from a Terminate: then there is no answer. */
-    public boolean offenderIsTerminate(ByteBuffer staging) {
-        return offenderLength >= DdpHeader.UNTAGGED_BYTES
-                && !DdpHeader.isTagged(staging, offenderAt)
-                && Opcode.fromControl(DdpHeader.rdmapControl(staging, offenderAt)) == Opcode.TERMINATE;
+    /** Whether what {@link #receive} has just thrown came from a Terminate in its queue: then there is no answer. */
+    public boolean offenderIsTerminate() {
+        return offenderIsTerminate;
     }
 
     private void readRequest(ByteBuffer staging, int at) throws ProtocolViolation {
@@ -204,11 +206,18 @@ public final class InboundStream {
                 ReadRequestHeader.size(staging, header),
                 ReadRequestHeader.sourceStag(staging, header),
                 ReadRequestHeader.sourceOffset(staging, header));
+        slot.keepHeader(staging.getShort(at), DdpHeader.invalidateStag(staging, at));
     }
 
-    /** The Read that the peer's Terminate names, if it is the oldest open one: it failed there, all others are flushed. */
-    public static boolean namesReadAt(TerminateMessage message, int sinkStag) {
+    /** Whether a peer's Terminate names this Read of ours: by its sink STag, which stays the same when it was served in part, and MSN. */
+    public static boolean names(TerminateMessage message, SendSlot read) {
         byte @Nullable [] request = message.readRequestHeader();
-        return request != null && ReadRequestHeader.sinkStag(ByteBuffer.wrap(request), 0) == sinkStag;
+        if (request == null || ReadRequestHeader.sinkStag(ByteBuffer.wrap(request), 0) != read.sinkStag()) {
+            return false;
+        }
+        byte @Nullable [] header = message.ddpHeader();
+        return header == null
+                || header.length < DdpHeader.UNTAGGED_BYTES
+                || DdpHeader.msn(ByteBuffer.wrap(header), 0) == read.requestMsn();
     }
 }

@@ -110,9 +110,45 @@ public final class OutboundStream {
 
     /** Takes up the next message, or does what needs no message. False if there is nothing to do. */
     private boolean next() throws StreamFault {
-        if (!allowed) {
-            return false;
+        if (allowed && sendsFirst()) {
+            return true;
         }
+        SendSlot slot;
+        InboundRead read;
+        AccessFault fault = AccessFault.NONE;
+        context.lock().lock();
+        try {
+            read = allowed ? context.inboundReads().oldest() : null;
+            slot = answersNext && read != null ? null : executable();
+            if (slot == null && read == null) {
+                return false;
+            }
+            if (slot != null) {
+                if (slot.operation() == Operation.RDMA_READ) {
+                    // ORDER: the receiving side knows the sink before it knows the Read.
+                    fault = fixSink(slot);
+                }
+                sends.started(slot);
+            }
+        } finally {
+            context.lock().unlock();
+        }
+        if (slot != null) {
+            answersNext = true;
+            if (fault != AccessFault.NONE) {
+                fail(slot, fault);
+            }
+            execute(slot);
+        } else {
+            answersNext = false;
+            answering = read;
+            sent = 0;
+        }
+        return true;
+    }
+
+    /** What the set-up demands, and a kick; each is a whole message. */
+    private boolean sendsFirst() {
         if (rtr != null) {
             sendRtr(rtr);
             rtr = null;
@@ -123,35 +159,21 @@ public final class OutboundStream {
             emptyWrite();
             return true;
         }
-        SendSlot slot;
-        InboundRead read;
-        context.lock().lock();
-        try {
-            read = context.inboundReads().oldest();
-            slot = answersNext && read != null ? null : sends.executable();
-            if (slot == null && read == null) {
-                return false;
-            }
-            if (slot != null) {
-                // ORDER: an invalidation comes after all earlier messages were handed to TCP: their memory may be what
-                // it closes.
-                if (slot.operation() == Operation.LOCAL_INVALIDATE && !batch.isEmpty()) {
-                    return false;
-                }
-                sends.started(slot);
-            }
-        } finally {
-            context.lock().unlock();
+        return false;
+    }
+
+    private @Nullable SendSlot executable() {
+        SendSlot slot = sends.executable();
+        if (slot == null) {
+            return null;
         }
-        if (slot != null) {
-            answersNext = true;
-            execute(slot);
-        } else {
-            answersNext = false;
-            answering = read;
-            sent = 0;
-        }
-        return true;
+        return switch (slot.operation()) {
+            case REGISTER -> slot;
+            // ORDER: an invalidation comes after all earlier messages were handed to TCP: their memory may be what it
+            // closes.
+            case LOCAL_INVALIDATE -> batch.isEmpty() ? slot : null;
+            case SEND, RDMA_WRITE, RDMA_READ, RECEIVE -> allowed ? slot : null;
+        };
     }
 
     private void execute(SendSlot slot) throws StreamFault {
@@ -169,7 +191,7 @@ public final class OutboundStream {
                 opcode = Opcode.WRITE;
                 sending = slot;
             }
-            case RDMA_READ -> requestRead(slot);
+            case RDMA_READ -> writer.readRequest(slot);
             case REGISTER -> register(slot);
             case LOCAL_INVALIDATE -> invalidate(slot);
             case RECEIVE -> throw new AssertionError("a Receive in the send queue");
@@ -219,19 +241,17 @@ public final class OutboundStream {
         return new StreamFault(TerminateMessage.of(TerminateError.RDMAP_LOCAL_CATASTROPHIC), what);
     }
 
-    private void requestRead(SendSlot slot) throws StreamFault {
+    private AccessFault fixSink(SendSlot slot) {
         Sges sink = slot.sges();
         Region region = sink.region(0);
         int stag = region.remoteKey();
         AccessFault fault = region.enterLocal(
                 stag, AccessKind.LOCAL_WRITE, context.domain(), context.queuePair(), sink.offset(0), sink.length(0));
-        if (fault != AccessFault.NONE) {
-            fail(slot, fault);
+        if (fault == AccessFault.NONE) {
+            slot.setSink(stag, region.remoteAddress() + sink.offset(0), readMsn++);
+            region.leave();
         }
-        // ORDER: the receiving side knows the sink before the Request can reach the peer.
-        slot.setSink(stag, region.remoteAddress() + sink.offset(0));
-        region.leave();
-        writer.readRequest(slot, readMsn++);
+        return fault;
     }
 
     private void sendRtr(Opcode kind) {
@@ -258,17 +278,18 @@ public final class OutboundStream {
         }
         long left = slot.sges().totalBytes() - sent;
         int payload = payloadOf(left, tagged ? DdpHeader.TAGGED_BYTES : DdpHeader.UNTAGGED_BYTES);
+        long offset = sent;
         AccessFault fault = writer.gather(slot.sges(), sent, payload);
+        if (fault == AccessFault.NONE) {
+            sent += writer.payloadBytes();
+            fault = writer.end(slot, offset, sent == slot.sges().totalBytes());
+        }
         if (fault != AccessFault.NONE) {
             writer.abandon();
             sending = null;
             fail(slot, fault);
         }
-        long offset = sent;
-        sent += writer.payloadBytes();
-        boolean last = sent == slot.sges().totalBytes();
-        writer.end(slot, offset, last);
-        if (last) {
+        if (sent == slot.sges().totalBytes()) {
             sending = null;
         }
     }
@@ -282,32 +303,43 @@ public final class OutboundStream {
     }
 
     private void answerSegment(InboundRead read) throws StreamFault {
-        // RFC 5040, Section 5.2.1: a Read of no length is answered without a look at its source.
-        Region region = null;
-        if (read.size() > 0) {
-            region = context.regions().find(read.sourceStag());
-            AccessFault fault = region == null ? AccessFault.INVALID_STAG : enterSource(region, read);
-            if (region == null || fault != AccessFault.NONE) {
-                answering = null;
-                throw readFault(read, sent, fault);
-            }
-        }
         // RFC 5040, Section 4.4: sink STag and TO are the requester's, copied as they are.
         writer.beginTagged(Opcode.READ_RESPONSE, read.sinkStag(), read.sinkOffset() + sent);
-        long left = read.size() - sent;
-        int payload = payloadOf(left, DdpHeader.TAGGED_BYTES);
-        if (region != null) {
-            writer.gather(region, read.sourceStag(), region.offsetOf(read.sourceOffset() + sent), payload);
-            region.leave();
-        }
         long offset = sent;
-        sent += writer.payloadBytes();
-        boolean last = sent == read.size();
-        if (last) {
+        AccessFault fault = gatherSource(read, payloadOf(read.size() - sent, DdpHeader.TAGGED_BYTES));
+        if (fault == AccessFault.NONE) {
+            sent += writer.payloadBytes();
+            fault = writer.end(read, offset, sent == read.size());
+        }
+        if (fault != AccessFault.NONE) {
+            writer.abandon();
+            answering = null;
+            throw ReadFault.of(read, offset, fault);
+        }
+        if (sent == read.size()) {
             answering = null;
             built();
         }
-        writer.end(read, offset, last);
+    }
+
+    private AccessFault gatherSource(InboundRead read, int payload) {
+        // RFC 5040, Section 5.2.1: a Read of no length is answered without a look at its source.
+        if (read.size() == 0) {
+            return AccessFault.NONE;
+        }
+        Region region = context.regions().find(read.sourceStag());
+        if (region == null) {
+            return AccessFault.INVALID_STAG;
+        }
+        AccessFault fault = enterSource(region, read);
+        if (fault != AccessFault.NONE) {
+            return fault;
+        }
+        try {
+            return writer.gather(region, read.sourceStag(), region.offsetOf(read.sourceOffset() + sent), payload);
+        } finally {
+            region.leave();
+        }
     }
 
     /** Checks what is left of the Response: at the first segment, all of it, so that no byte leaves if one is out of bounds. */
@@ -333,7 +365,7 @@ public final class OutboundStream {
     /** The fault when the memory behind an owner in the batch is gone: see {@link FpduBatch#reenter}. */
     public StreamFault lost(@Nullable Object owner, long offset) {
         if (owner instanceof InboundRead read) {
-            return readFault(read, offset, AccessFault.INVALID_STAG);
+            return ReadFault.of(read, offset, AccessFault.INVALID_STAG);
         }
         if (owner instanceof SendSlot slot) {
             context.lock().lock();
@@ -347,29 +379,12 @@ public final class OutboundStream {
         return localFault("memory gone");
     }
 
-    private StreamFault readFault(InboundRead read, long served, AccessFault fault) {
-        TerminateError error = switch (fault) {
-            case INVALID_STAG -> TerminateError.RDMAP_INVALID_STAG;
-            case OTHER_STREAM -> TerminateError.RDMAP_STAG_OF_OTHER_STREAM;
-            case NO_RIGHT -> TerminateError.RDMAP_ACCESS_RIGHTS;
-            case WRAP -> TerminateError.RDMAP_TO_WRAP;
-            case OUT_OF_BOUNDS, NONE -> TerminateError.RDMAP_BASE_OR_BOUNDS;
-        };
-        return new StreamFault(
-                SegmentWriter.terminateFor(error, read, served),
-                "expected a readable source for %d bytes at STag 0x%08x TO 0x%016x, found %s"
-                        .formatted(read.size() - served, read.sourceStag(), read.sourceOffset() + served, fault));
-    }
-
     /** An owner's message was accepted whole by TCP. */
     public void accepted(Object owner) {
         context.lock().lock();
         try {
             if (owner instanceof SendSlot slot) {
-                // A Read is done when it is answered; all else when TCP has it: that says nothing about the peer.
-                if (slot.operation() != Operation.RDMA_READ) {
-                    sends.finish(slot, Status.SUCCESS);
-                }
+                sends.accepted(slot);
             } else if (owner instanceof InboundRead) {
                 context.inboundReads().accepted();
             }

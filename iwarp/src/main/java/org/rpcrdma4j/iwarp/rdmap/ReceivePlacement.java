@@ -131,7 +131,7 @@ final class ReceivePlacement {
         }
         try {
             region.write(offset, memory, from, bytes);
-        } catch (IllegalStateException e) {
+        } catch (IllegalStateException | InternalError e) {
             throw failed(
                     Status.LOCAL_PROTECTION_ERROR,
                     TerminateError.DDP_LOCAL_CATASTROPHIC,

@@ -5,13 +5,11 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.iwarp.ddp.DdpHeader;
-import org.rpcrdma4j.iwarp.error.TerminateError;
 import org.rpcrdma4j.iwarp.mem.AccessFault;
 import org.rpcrdma4j.iwarp.mem.AccessKind;
 import org.rpcrdma4j.iwarp.mem.Region;
 import org.rpcrdma4j.iwarp.mpa.Crc32c;
 import org.rpcrdma4j.iwarp.mpa.Fpdu;
-import org.rpcrdma4j.iwarp.queue.InboundRead;
 import org.rpcrdma4j.iwarp.queue.SendSlot;
 import org.rpcrdma4j.iwarp.queue.Sges;
 
@@ -59,8 +57,8 @@ final class SegmentWriter {
     }
 
     /** A Read Request for a work request whose sink is fixed. */
-    void readRequest(SendSlot slot, int msn) {
-        beginUntagged(Opcode.READ_REQUEST, 0, DdpHeader.READ_REQUEST_QUEUE, msn, 0);
+    void readRequest(SendSlot slot) {
+        beginUntagged(Opcode.READ_REQUEST, 0, DdpHeader.READ_REQUEST_QUEUE, slot.requestMsn(), 0);
         header += ReadRequestHeader.put(
                 batch.slab(),
                 batch.slabPosition(),
@@ -100,9 +98,12 @@ final class SegmentWriter {
                 return fault;
             }
             try {
-                gather(region, stag, offset, part);
+                fault = gather(region, stag, offset, part);
             } finally {
                 region.leave();
+            }
+            if (fault != AccessFault.NONE) {
+                return fault;
             }
             skip = 0;
         }
@@ -110,29 +111,38 @@ final class SegmentWriter {
     }
 
     /** Gathers up to {@code bytes} of a region that the caller has entered and leaves. */
-    void gather(Region region, int stag, long offset, int bytes) {
+    AccessFault gather(Region region, int stag, long offset, int bytes) {
         long at = offset;
         int left = bytes;
         for (int i = region.pieceAt(offset); left > 0 && batch.hasRoomForPiece(); i++) {
             MemorySegment piece = region.piece(i);
             long inPiece = at - region.pieceStart(i);
             int part = (int) Math.min(left, piece.byteSize() - inPiece);
-            if (part <= FpduBatch.INLINE_BYTES) {
-                MemorySegment.copy(piece, inPiece, batch.slabSegment(), batch.slabPosition(), part);
-                batch.addSlab(part);
-            } else {
-                boolean held = region.reenter(stag);
-                assert held : "entered twice";
-                batch.addMemory(region, stag, piece, inPiece, part);
+            if (!gather(region, stag, piece, inPiece, part)) {
+                return AccessFault.MEMORY_GONE;
             }
             payload += part;
             at += part;
             left -= part;
         }
+        return AccessFault.NONE;
     }
 
-    /** Completes the FPDU. */
-    void end(Object owner, long offset, boolean last) {
+    private boolean gather(Region region, int stag, MemorySegment piece, long offset, int bytes) {
+        if (bytes > FpduBatch.INLINE_BYTES) {
+            return batch.addMemory(region, stag, piece, offset, bytes);
+        }
+        try {
+            MemorySegment.copy(piece, offset, batch.slabSegment(), batch.slabPosition(), bytes);
+        } catch (IllegalStateException | InternalError e) {
+            return false;
+        }
+        batch.addSlab(bytes);
+        return true;
+    }
+
+    /** Completes the FPDU, unless its memory has turned out to be gone. */
+    AccessFault end(Object owner, long offset, boolean last) {
         ByteBuffer slab = batch.slab();
         int ulpduLength = header + payload;
         Fpdu.putLength(slab, start, ulpduLength);
@@ -141,30 +151,19 @@ final class SegmentWriter {
         }
         if (crc != null) {
             crc.reset();
-            batch.addTo(crc, startEntry, start);
+            try {
+                batch.addTo(crc, startEntry, start);
+            } catch (IllegalStateException | InternalError e) {
+                return AccessFault.MEMORY_GONE;
+            }
         }
         batch.addSlab(Fpdu.putTrailer(slab, batch.slabPosition(), ulpduLength, crc));
         batch.endFpdu(owner, offset, last);
+        return AccessFault.NONE;
     }
 
     /** Takes back what was begun. */
     void abandon() {
         batch.dropUnfinished(start);
-    }
-
-    /** RFC 5040, Section 4.8: quotes the Request, of a Response under way with what is left of it. */
-    static TerminateMessage terminateFor(TerminateError error, InboundRead read, long served) {
-        ByteBuffer request = ByteBuffer.allocate(ReadRequestHeader.ULPDU_BYTES);
-        DdpHeader.putUntagged(
-                request, 0, true, Opcode.READ_REQUEST.control(), 0, DdpHeader.READ_REQUEST_QUEUE, read.msn(), 0);
-        ReadRequestHeader.put(
-                request,
-                DdpHeader.UNTAGGED_BYTES,
-                read.sinkStag(),
-                read.sinkOffset() + served,
-                read.size() - served,
-                read.sourceStag(),
-                read.sourceOffset() + served);
-        return TerminateMessage.of(error, request, 0, ReadRequestHeader.ULPDU_BYTES);
     }
 }

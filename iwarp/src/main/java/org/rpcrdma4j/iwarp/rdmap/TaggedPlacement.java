@@ -175,7 +175,7 @@ final class TaggedPlacement {
         }
         try {
             region.write(region.offsetOf(to), memory, from, payload);
-        } catch (IllegalStateException e) {
+        } catch (IllegalStateException | InternalError e) {
             throw new ProtocolViolation(TerminateError.DDP_LOCAL_CATASTROPHIC, "registered memory is gone: " + e);
         } finally {
             region.leave();
@@ -185,7 +185,7 @@ final class TaggedPlacement {
     private static TerminateError errorOf(AccessFault fault) {
         return switch (fault) {
             // RFC 5041, Section 7.2, has no number for a missing right.
-            case INVALID_STAG, NO_RIGHT, NONE -> TerminateError.DDP_TAGGED_INVALID_STAG;
+            case INVALID_STAG, NO_RIGHT, MEMORY_GONE, NONE -> TerminateError.DDP_TAGGED_INVALID_STAG;
             case OTHER_STREAM -> TerminateError.DDP_TAGGED_STAG_OF_OTHER_STREAM;
             case WRAP -> TerminateError.DDP_TAGGED_TO_WRAP;
             case OUT_OF_BOUNDS -> TerminateError.DDP_TAGGED_BASE_OR_BOUNDS;
