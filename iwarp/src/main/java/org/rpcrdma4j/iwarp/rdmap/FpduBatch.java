@@ -286,16 +286,12 @@ public final class FpduBatch {
             }
             if (copy == null) {
                 copy = copyBuffer();
-                copy.put(entries[i]);
-                entries[i] = copy;
-            } else {
-                copy.put(entries[i]);
-                entries[i] = EMPTY;
             }
+            // ORDER: each entry keeps its place, since entries of the slab may lie in between.
+            int from = copy.position();
+            copy.put(entries[i]);
+            entries[i] = copy.slice(from, copy.position() - from);
             guards[i] = null;
-        }
-        if (copy != null) {
-            copy.flip();
         }
     }
 
