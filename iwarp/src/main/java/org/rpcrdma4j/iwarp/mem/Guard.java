@@ -62,6 +62,11 @@ final class Guard {
         }
     }
 
+    /** Enters once more, for who is in already: also while somebody waits in {@link #shut}. */
+    void enterAgain() {
+        WORD.getAndAdd(this, 1L);
+    }
+
     void leave() {
         WORD.getAndAdd(this, -1L);
     }

@@ -74,12 +74,12 @@ public final class FpduBatch {
         return accepted == bytes;
     }
 
-    /** Whether another FPDU may be added. */
+    /** Whether another FPDU may be added; behind its header there is room for a piece of payload. */
     boolean hasRoom() {
         return bytes < TARGET_BYTES
                 && fpduCount < MAX_FPDUS
                 && entryCount < MAX_ENTRIES - 3
-                && slabUsed < SLAB_BYTES - INLINE_BYTES - MAX_OVERHEAD_BYTES;
+                && slabUsed < SLAB_BYTES - INLINE_BYTES - 2 * MAX_OVERHEAD_BYTES;
     }
 
     /** Whether the FPDU being added may get another piece of payload; the trailer has room in any case. */

@@ -297,8 +297,11 @@ public final class OutboundStream {
         long left = read.size() - sent;
         int payload = payloadOf(left, DdpHeader.TAGGED_BYTES);
         if (region != null) {
-            writer.gather(region, read.sourceStag(), region.offsetOf(read.sourceOffset() + sent), payload);
-            region.leave();
+            try {
+                writer.gather(region, read.sourceStag(), region.offsetOf(read.sourceOffset() + sent), payload);
+            } finally {
+                region.leave();
+            }
         }
         long offset = sent;
         sent += writer.payloadBytes();

@@ -121,8 +121,7 @@ final class SegmentWriter {
                 MemorySegment.copy(piece, inPiece, batch.slabSegment(), batch.slabPosition(), part);
                 batch.addSlab(part);
             } else {
-                boolean held = region.reenter(stag);
-                assert held : "entered twice";
+                region.enterAgain();
                 batch.addMemory(region, stag, piece, inPiece, part);
             }
             payload += part;
