@@ -42,6 +42,7 @@ public final class SendQueue extends WorkQueue {
     private int readCount;
     private int maxReads;
     private boolean readsForbidden;
+    private boolean rtrReadOpen;
 
     public SendQueue(int queuePair, int depth, int maxSges, SoftCompletionQueue completions, Runnable onEmpty) {
         super(queuePair, depth, completions, onEmpty);
@@ -141,7 +142,7 @@ public final class SendQueue extends WorkQueue {
             return null;
         }
         // RFC 5040, Section 6.1: never more Reads open than agreed; what stands behind a parked Read waits too.
-        if (slot.operation() == Operation.RDMA_READ && readCount >= maxReads) {
+        if (slot.operation() == Operation.RDMA_READ && readCount + (rtrReadOpen ? 1 : 0) >= maxReads) {
             return null;
         }
         return slot;
@@ -155,6 +156,16 @@ public final class SendQueue extends WorkQueue {
             openReads[firstRead + readCount & (ring.length - 1)] = slot;
             readCount++;
         }
+    }
+
+    /** RFC 6581, Section 9.2: a Read was sent as RTR; it takes one of the peer's places as any other. */
+    public void rtrReadStarted() {
+        rtrReadOpen = true;
+    }
+
+    /** The Read sent as RTR was answered. */
+    public void rtrReadAnswered() {
+        rtrReadOpen = false;
     }
 
     /** The oldest Read that is not answered; null if there is none. */

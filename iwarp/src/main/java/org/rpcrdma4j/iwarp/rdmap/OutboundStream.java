@@ -236,6 +236,12 @@ public final class OutboundStream {
 
     private void sendRtr(Opcode kind) {
         if (kind == Opcode.READ_REQUEST) {
+            context.lock().lock();
+            try {
+                sends.rtrReadStarted();
+            } finally {
+                context.lock().unlock();
+            }
             writer.emptyReadRequest(NO_STAG, readMsn++);
         } else {
             emptyWrite();
@@ -369,10 +375,9 @@ public final class OutboundStream {
         context.lock().lock();
         try {
             if (owner instanceof SendSlot slot) {
-                // A Read is done when it is answered; all else when TCP has it: that says nothing about the peer.
-                if (slot.operation() != Operation.RDMA_READ) {
-                    sends.finish(slot, Status.SUCCESS);
-                }
+                // Done when TCP has it: that says nothing about the peer. A Read, which is done when it is answered,
+                // owns no FPDU.
+                sends.finish(slot, Status.SUCCESS);
             } else if (owner instanceof InboundRead) {
                 context.inboundReads().accepted();
             }

@@ -70,7 +70,8 @@ final class SegmentWriter {
                 slot.key(),
                 slot.remoteAddress());
         batch.addSlab(ReadRequestHeader.BYTES);
-        end(slot, 0, true);
+        // ORDER: the slot is no owner: the answer may come, and the slot be used again, before the writer looks.
+        end(this, 0, true);
     }
 
     /** A Read Request of no length, as RTR. */
