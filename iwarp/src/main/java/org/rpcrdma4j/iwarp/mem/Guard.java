@@ -45,8 +45,9 @@ final class Guard {
         return (int) (word >>> 32);
     }
 
-    boolean isOpen() {
-        return (word & OPEN) != 0;
+    /** Whether it is open, or shut while somebody is still in. */
+    boolean isInUse() {
+        return (word & (OPEN | COUNT)) != 0;
     }
 
     /** Enters if the guard is open under exactly this STag. */

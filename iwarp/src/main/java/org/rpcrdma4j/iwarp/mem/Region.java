@@ -69,7 +69,7 @@ public abstract sealed class Region implements MemoryRegion permits PlainRegion,
 
     @Override
     public final boolean isValid() {
-        return guard.isOpen();
+        return guard.isInUse();
     }
 
     /** The queue pair that may use it, or {@link #DOMAIN_WIDE}. */
