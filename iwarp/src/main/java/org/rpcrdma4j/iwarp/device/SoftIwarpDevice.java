@@ -5,6 +5,7 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.security.SecureRandom;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -127,11 +128,14 @@ public final class SoftIwarpDevice implements RdmaDevice {
     }
 
     void add(SoftQueuePair queuePair) {
-        requireOpen();
-        if (queuePairs.size() >= settings.maxQueuePairs()) {
-            throw new IllegalStateException("no more than " + settings.maxQueuePairs() + " queue pairs on this device");
+        synchronized (queuePairs) {
+            requireOpen();
+            if (queuePairs.size() >= settings.maxQueuePairs()) {
+                throw new IllegalStateException(
+                        "no more than " + settings.maxQueuePairs() + " queue pairs on this device");
+            }
+            queuePairs.add(queuePair);
         }
-        queuePairs.add(queuePair);
     }
 
     void remove(SoftQueuePair queuePair) {
@@ -192,18 +196,20 @@ public final class SoftIwarpDevice implements RdmaDevice {
 
     @Override
     public void close() {
-        if (closed) {
-            return;
+        List<SoftQueuePair> left;
+        synchronized (queuePairs) {
+            if (closed) {
+                return;
+            }
+            // ORDER: under the lock under which queue pairs are added, so that each is either refused or found here. Regions
+            // and endpoints look again after they were added.
+            closed = true;
+            left = new ArrayList<>(queuePairs);
         }
-        closed = true;
         connections.close();
-        for (SoftQueuePair queuePair : new ArrayList<>(queuePairs)) {
-            queuePair.close();
-        }
+        left.forEach(SoftQueuePair::close);
         regions.closeAll();
-        for (SoftProtectionDomain domain : new ArrayList<>(domains)) {
-            domain.close();
-        }
+        domains.clear();
         loops.close();
         LOG.log(Level.DEBUG, "{0} closed", name());
     }

@@ -45,6 +45,7 @@ final class SoftProtectionDomain implements Domain {
         requireOpen();
         PlainRegion region = PlainRegion.register(this, device.regions(), device.leases(), memory, access);
         members.incrementAndGet();
+        requireStillOpen(region);
         return region;
     }
 
@@ -62,7 +63,18 @@ final class SoftProtectionDomain implements Domain {
                 maxPages,
                 device.attributes().pageBytes());
         members.incrementAndGet();
+        requireStillOpen(region);
         return region;
+    }
+
+    /** A device that was closed meanwhile may have overlooked the new region. */
+    private void requireStillOpen(MemoryRegion region) {
+        try {
+            device.requireOpen();
+        } catch (IllegalStateException e) {
+            region.close();
+            throw e;
+        }
     }
 
     @Override

@@ -316,9 +316,8 @@ final class SoftQueuePair implements QueuePair {
             if (state == State.CLOSING || state == State.ERROR) {
                 return;
             }
-            if (current != null) {
-                state = State.CLOSING;
-            }
+            // ORDER: under the lock that makes connections, so that none comes about after a failure.
+            state = current == null ? State.ERROR : State.CLOSING;
         } finally {
             lock.unlock();
         }

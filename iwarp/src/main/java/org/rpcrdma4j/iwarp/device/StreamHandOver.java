@@ -14,6 +14,7 @@ import org.rpcrdma4j.iwarp.mpa.Rtr;
 import org.rpcrdma4j.iwarp.net.Connection;
 import org.rpcrdma4j.iwarp.net.ConnectionReport;
 import org.rpcrdma4j.iwarp.net.ConnectionTimes;
+import org.rpcrdma4j.iwarp.net.Counter;
 import org.rpcrdma4j.iwarp.net.EstablishedStream;
 import org.rpcrdma4j.iwarp.net.EventLoop;
 import org.rpcrdma4j.iwarp.net.Registration;
@@ -96,7 +97,7 @@ final class StreamHandOver implements SetUpListener, Connection.Owner {
             listener.onRefused(new ConnectRefusal(ConnectRefusal.Reason.LOCAL, "the queue pair was aborted"));
             return;
         }
-        listener.onEstablished(new ConnectionInfo(
+        tell(new ConnectionInfo(
                 local,
                 remote,
                 Octets.of(mpa.privateData()),
@@ -107,6 +108,16 @@ final class StreamHandOver implements SetUpListener, Connection.Owner {
                 "MPA revision " + mpa.revision() + ", CRC " + (mpa.crc() ? "on" : "off") + ", ULPDU up to "
                         + maxUlpdu));
         connection.start(registration, stream.leftover(), rtr(mpa));
+    }
+
+    /** A listener that throws must not leave a connection behind that nobody has started. */
+    private void tell(ConnectionInfo info) {
+        try {
+            listener.onEstablished(info);
+        } catch (RuntimeException | Error e) {
+            queuePair.device().events().increment(Counter.TASK_ERRORS);
+            SoftIwarpDevice.LOG.log(System.Logger.Level.ERROR, queuePair + ": the listener failed", e);
+        }
     }
 
     /** Linux siw rounds its ORD up to a power of two and may have as many Reads open; so many slots are kept. */

@@ -114,10 +114,11 @@ public final class Connection implements ReadyHandler {
     public void start(Registration newRegistration, ByteBuffer leftover, @Nullable Opcode rtr) {
         registration = newRegistration;
         newRegistration.handler(this);
+        // ORDER: before anybody may transmit, who would ask for more interest on a full socket.
+        newRegistration.interest(SelectionKey.OP_READ);
         if (report.isInitiator()) {
             transmitter.outbound().allow(rtr);
         }
-        newRegistration.interest(SelectionKey.OP_READ);
         receiver.start(leftover);
         transmit();
     }
