@@ -146,6 +146,14 @@ public final class SoftIwarpDevice implements RdmaDevice {
         domains.remove(domain);
     }
 
+    int liveQueuePairs() {
+        return queuePairs.size();
+    }
+
+    int liveDomains() {
+        return domains.size();
+    }
+
     void requireOpen() {
         if (closed) {
             throw new IllegalStateException("device " + name() + " is closed");

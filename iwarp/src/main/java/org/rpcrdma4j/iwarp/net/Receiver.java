@@ -104,9 +104,12 @@ final class Receiver {
         } catch (IwarpException e) {
             boolean answered = e.terminateError().isReported() && !inbound.offenderIsTerminate(staging);
             connection.endByViolation(e, answered ? inbound.terminateFor(e, staging) : null);
+            // RFC 5041, Section 7.1: what follows is dropped, however much it is.
+            staging.position(staging.limit());
         } catch (RemoteTerminate e) {
             failNamedRead(e.message());
             connection.endByPeer(e.message());
+            staging.position(staging.limit());
         }
         carry.keep(staging);
     }

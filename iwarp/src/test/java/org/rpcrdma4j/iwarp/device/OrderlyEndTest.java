@@ -132,6 +132,7 @@ class OrderlyEndTest {
         assertThat(terminate[18] & 0xFF).isEqualTo(0x11);
         assertThat(peer.readUlpdu()).as("nothing follows, then our FIN").isNull();
         assertThat(side.awaitDisconnected().cause()).isEqualTo(Cause.LOCAL_ERROR);
+        assertThat(loopback.device.counters()).as("dropped without an error of ours").containsEntry("loop.task_errors", 0L);
         peer.close();
     }
 
