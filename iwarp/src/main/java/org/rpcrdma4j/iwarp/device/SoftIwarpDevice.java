@@ -209,7 +209,8 @@ public final class SoftIwarpDevice implements RdmaDevice {
             if (closed) {
                 return;
             }
-            // ORDER: under the lock under which queue pairs are added, so that each is either refused or found here. Regions
+            // ORDER: under the lock under which queue pairs are added, so that each is either refused or found here.
+            // Regions
             // and endpoints look again after they were added.
             closed = true;
             left = new ArrayList<>(queuePairs);

@@ -203,7 +203,8 @@ public final class SoftFastRegion extends Region implements FastRegion {
             first = !closed;
             closed = true;
         }
-        // From here on nobody opens it. ORDER: the peer is fenced before the lease ends and before the index can be drawn again.
+        // From here on nobody opens it. ORDER: the peer is fenced before the lease ends and before the index can be
+        // drawn again.
         int stag = guard.stag();
         guard.shut(stag);
         guard.awaitEmpty();

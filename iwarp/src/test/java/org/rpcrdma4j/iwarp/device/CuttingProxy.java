@@ -6,6 +6,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.iwarp.mem.OwnThread;
 
 /** Stands between two ends of one TCP connection and breaks it after a number of bytes of one direction. */
@@ -15,16 +16,15 @@ final class CuttingProxy implements AutoCloseable {
     private final boolean cutsTowardsTarget;
     private final long cutAfter;
     private final boolean reset;
-    private volatile Socket near;
-    private volatile Socket far;
+    private volatile @Nullable Socket near;
+    private volatile @Nullable Socket far;
 
-    CuttingProxy(InetSocketAddress target, boolean cutsTowardsTarget, long cutAfter, boolean reset)
-            throws IOException {
+    CuttingProxy(InetSocketAddress target, boolean cutsTowardsTarget, long cutAfter, boolean reset) throws IOException {
         this.target = target;
         this.cutsTowardsTarget = cutsTowardsTarget;
         this.cutAfter = cutAfter;
         this.reset = reset;
-        var unused = OwnThread.run(this::run);
+        var _ = OwnThread.run(this::run);
     }
 
     InetSocketAddress address() {
@@ -38,7 +38,7 @@ final class CuttingProxy implements AutoCloseable {
         far = to;
         from.setTcpNoDelay(true);
         to.setTcpNoDelay(true);
-        var unused = OwnThread.run(() -> pump(to, from, cutsTowardsTarget ? Long.MAX_VALUE : cutAfter));
+        var _ = OwnThread.run(() -> pump(to, from, cutsTowardsTarget ? Long.MAX_VALUE : cutAfter));
         pump(from, to, cutsTowardsTarget ? cutAfter : Long.MAX_VALUE);
     }
 
@@ -80,11 +80,13 @@ final class CuttingProxy implements AutoCloseable {
     @Override
     public void close() throws IOException {
         server.close();
-        if (near != null) {
-            near.close();
-        }
-        if (far != null) {
-            far.close();
+        close(near);
+        close(far);
+    }
+
+    private static void close(@Nullable Socket socket) throws IOException {
+        if (socket != null) {
+            socket.close();
         }
     }
 }

@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.rpcrdma4j.iwarp.mem.OwnThread;
 import org.rpcrdma4j.verbs.QueuePair;
@@ -39,13 +40,14 @@ class EndRaceTest {
             case 1 -> queuePair.abort();
             case 2 -> queuePair.close();
             default -> {
-                var unused = queuePair.drain();
+                var _ = queuePair.drain();
             }
         }
     }
 
     /** Ends its queue pair from inside one of its calls. */
-    private record Ender(Side side, int inEstablished, int inEnd, AtomicInteger ends, AtomicBoolean accepted) implements ConnectionListener {
+    private record Ender(Side side, int inEstablished, int inEnd, AtomicInteger ends, AtomicBoolean accepted)
+            implements ConnectionListener {
         @Override
         public void onEstablished(ConnectionInfo info) {
             side.onEstablished(info);
@@ -77,7 +79,7 @@ class EndRaceTest {
 
     @Test
     void everyOneOfTwoThousandRacesEndsWithOneEventAndNothingLeft() throws Exception {
-        AtomicReference<Ender> next = new AtomicReference<>();
+        AtomicReference<@Nullable Ender> next = new AtomicReference<>();
         CyclicBarrier barrier = new CyclicBarrier(ENDERS);
         AtomicReference<List<Runnable>> work = new AtomicReference<>(List.of());
         List<CompletableFuture<Void>> threads = new ArrayList<>();
@@ -92,12 +94,14 @@ class EndRaceTest {
             }));
         }
         try (loopback;
-                ListenEndpoint endpoint = loopback.device.connectionManager().listen(Loopback.anyPort(), 64, request -> {
-                    Ender ender = next.getAndSet(null);
-                    if (ender == null || !accepts(request, ender)) {
-                        request.reject(Octets.EMPTY);
-                    }
-                })) {
+                ListenEndpoint endpoint = loopback.device
+                        .connectionManager()
+                        .listen(Loopback.anyPort(), 64, request -> {
+                            Ender ender = next.getAndSet(null);
+                            if (ender == null || !accepts(request, ender)) {
+                                request.reject(Octets.EMPTY);
+                            }
+                        })) {
             for (int round = 0; round < ROUNDS; round++) {
                 play(round, endpoint, next, barrier, work);
             }
@@ -111,7 +115,7 @@ class EndRaceTest {
     private void play(
             int round,
             ListenEndpoint endpoint,
-            AtomicReference<Ender> next,
+            AtomicReference<@Nullable Ender> next,
             CyclicBarrier barrier,
             AtomicReference<List<Runnable>> work)
             throws Exception {
@@ -122,7 +126,9 @@ class EndRaceTest {
             Ender theirs = ender(random, server);
             next.set(theirs);
             client.queuePair.postReceive(client.receive(0, 0, 100)).orThrow();
-            loopback.device.connectionManager().connect(client.queuePair, endpoint.localAddress(), Loopback.OPTIONS, ours);
+            loopback.device
+                    .connectionManager()
+                    .connect(client.queuePair, endpoint.localAddress(), Loopback.OPTIONS, ours);
             if (random.nextInt(4) > 0) {
                 Deadline.until(() -> client.established.isDone() || client.ends.get() > 0, client::toString);
             }
@@ -194,7 +200,9 @@ class EndRaceTest {
             for (CompletableFuture<Void> thread : threads) {
                 thread.get(20, TimeUnit.SECONDS);
             }
-            assertThat(busy.device.ledger().isBalanced()).as("%s", busy.device.ledger()).isTrue();
+            assertThat(busy.device.ledger().isBalanced())
+                    .as("%s", busy.device.ledger())
+                    .isTrue();
             for (Side side : sides) {
                 assertThat(side.ends).as("%s", side).hasValue(1);
                 side.close();
@@ -215,7 +223,9 @@ class EndRaceTest {
         try {
             while (true) {
                 new Side(device, 4, 64).close();
-                device.connectionManager().listen(Loopback.anyPort(), 1, request -> {}).close();
+                device.connectionManager()
+                        .listen(Loopback.anyPort(), 1, request -> {})
+                        .close();
             }
         } catch (IllegalStateException | java.io.IOException e) {
             assertThat(e).hasMessageContaining("closed");

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -76,13 +77,17 @@ class HandlerTest {
         for (int round = 0; round < 4; round++) {
             try (Side client = new Side(loopback.device, 4, 64);
                     Side server = new Side(loopback.device, 4, 64);
-                    ListenEndpoint endpoint = loopback.device.connectionManager().listen(
-                            Loopback.anyPort(),
-                            4,
-                            request -> request.accept(server.queuePair, Loopback.OPTIONS, new Thrower(server)))) {
+                    ListenEndpoint endpoint = loopback.device
+                            .connectionManager()
+                            .listen(
+                                    Loopback.anyPort(),
+                                    4,
+                                    request ->
+                                            request.accept(server.queuePair, Loopback.OPTIONS, new Thrower(server)))) {
                 server.queuePair.postReceive(server.receive(1, 0, 8)).orThrow();
-                loopback.device.connectionManager().connect(
-                        client.queuePair, endpoint.localAddress(), Loopback.OPTIONS, new Thrower(client));
+                loopback.device
+                        .connectionManager()
+                        .connect(client.queuePair, endpoint.localAddress(), Loopback.OPTIONS, new Thrower(client));
                 client.get(client.established, "onEstablished");
                 client.queuePair.postSend(client.send(2, 0, 8)).orThrow();
                 assertThat(client.await(client.sending, 1)).containsExactly("2 SUCCESS");
@@ -99,10 +104,10 @@ class HandlerTest {
     @Test
     void pollArmPollLeavesNoEntryBehind() throws Exception {
         Semaphore wakes = new Semaphore(0);
-        Side[] echo = new Side[1];
+        CompletableFuture<Side> echo = new CompletableFuture<>();
         try (Side client = new Side(loopback.device, 8, 64, null, queue -> wakes.release());
-                Side server = new Side(loopback.device, 8, 64, null, queue -> echo(echo[0]))) {
-            echo[0] = server;
+                Side server = new Side(loopback.device, 8, 64, null, queue -> echo(echo.join()))) {
+            echo.complete(server);
             server.queuePair.postReceive(server.receive(0, 0, 8)).orThrow();
             server.receiving.requestNotify(Notify.ANY);
             loopback.join(client, server);
@@ -133,7 +138,9 @@ class HandlerTest {
         for (; done < MESSAGES && System.nanoTime() - end < 0; done++) {
             client.queuePair.postReceive(client.receive(done, 8, 8)).orThrow();
             client.queuePair.postSend(client.send(done, 0, 8).signaled(false)).orThrow();
-            for (int think = random.nextInt(64) == 0 ? random.nextInt(20_000) : random.nextInt(200); think > 0; think--) {
+            for (int think = random.nextInt(64) == 0 ? random.nextInt(20_000) : random.nextInt(200);
+                    think > 0;
+                    think--) {
                 Thread.onSpinWait();
             }
             while (client.poll(client.receiving).isEmpty()) {

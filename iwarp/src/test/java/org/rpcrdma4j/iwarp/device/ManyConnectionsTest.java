@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.iwarp.device;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.Arena;
@@ -12,6 +13,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.rpcrdma4j.verbs.Access;
 import org.rpcrdma4j.verbs.CompletionQueue;
@@ -75,7 +78,9 @@ class ManyConnectionsTest {
         for (int i = 0; i < 3; i++) {
             System.gc();
             Deadline.pause(20);
-            used = Math.min(used, ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed());
+            used = Math.min(
+                    used,
+                    ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed());
         }
         return used;
     }
@@ -87,7 +92,8 @@ class ManyConnectionsTest {
         int ends = 2 * (IDLE + ACTIVE);
         CompletionQueue sending = loopback.device.createCompletionQueue(ends * DEPTH, null);
         CompletionQueue[] receiving = {
-            loopback.device.createCompletionQueue(ends * DEPTH, null), loopback.device.createCompletionQueue(ends * DEPTH, null)
+            loopback.device.createCompletionQueue(ends * DEPTH, null),
+            loopback.device.createCompletionQueue(ends * DEPTH, null)
         };
         QueuePairOptions[] options = {
             new QueuePairOptions(sending, receiving[0], DEPTH, DEPTH, 4),
@@ -97,11 +103,13 @@ class ManyConnectionsTest {
         Count count = new Count();
         try (loopback;
                 Arena arena = Arena.ofShared();
-                ListenEndpoint endpoint = loopback.device.connectionManager().listen(Loopback.anyPort(), 1024, request -> {
-                    QueuePair queuePair = domain.createQueuePair(options[accepted.size() & 1]);
-                    accepted.add(queuePair);
-                    request.accept(queuePair, Loopback.OPTIONS, count);
-                })) {
+                ListenEndpoint endpoint = loopback.device
+                        .connectionManager()
+                        .listen(Loopback.anyPort(), 1024, request -> {
+                            QueuePair queuePair = domain.createQueuePair(options[accepted.size() & 1]);
+                            accepted.add(queuePair);
+                            request.accept(queuePair, Loopback.OPTIONS, count);
+                        })) {
             MemorySegment memory = arena.allocate(4096);
             MemoryRegion region = domain.register(memory, Access.REMOTE_READ_WRITE);
             List<QueuePair> clients = new ArrayList<>();
@@ -149,10 +157,12 @@ class ManyConnectionsTest {
             CompletionQueue sending,
             CompletionQueue[] receiving) {
         for (QueuePair server : accepted) {
-            server.postReceive(new ReceiveRequest().id(server.number()).sge(region, 0, 64)).orThrow();
+            server.postReceive(new ReceiveRequest().id(server.number()).sge(region, 0, 64))
+                    .orThrow();
         }
         for (QueuePair client : clients) {
-            client.postSend(new SendRequest().id(client.number()).sge(region, 0, 64)).orThrow();
+            client.postSend(new SendRequest().id(client.number()).sge(region, 0, 64))
+                    .orThrow();
         }
         int[] got = {0, 0};
         WorkCompletion[] into = {new WorkCompletion()};
@@ -168,9 +178,9 @@ class ManyConnectionsTest {
     @Test
     void twoThousandConnectionsOneAfterTheOtherLeaveNothingBehind() {
         Loopback loopback = new Loopback("loops", Map.of());
-        Side[] next = new Side[1];
+        AtomicReference<@Nullable Side> next = new AtomicReference<>();
         try (loopback;
-                ListenEndpoint endpoint = loopback.serve(() -> next[0], Loopback.OPTIONS)) {
+                ListenEndpoint endpoint = loopback.serve(() -> requireNonNull(next.get()), Loopback.OPTIONS)) {
             long direct = 0;
             for (int i = 0; i < LOOPS; i++) {
                 if (i == 200) {
@@ -179,7 +189,7 @@ class ManyConnectionsTest {
                 }
                 try (Side client = new Side(loopback.device, 4, 64);
                         Side server = new Side(loopback.device, 4, 64)) {
-                    next[0] = server;
+                    next.set(server);
                     loopback.connect(client, endpoint.localAddress(), Loopback.OPTIONS);
                     client.get(client.established, "onEstablished");
                     if (i % 3 == 0) {

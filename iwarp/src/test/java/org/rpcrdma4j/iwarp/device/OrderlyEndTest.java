@@ -48,10 +48,13 @@ class OrderlyEndTest {
                     .orThrow();
             loopback.join(side, server);
             side.fill(1);
-            side.queuePair.postSend(writesAndASend(server.key(), server.address())).orThrow();
+            side.queuePair
+                    .postSend(writesAndASend(server.key(), server.address()))
+                    .orThrow();
             side.queuePair.disconnect();
             assertThat(server.await(server.receiving, 2)).containsExactly("1 SUCCESS", "2 FLUSHED");
-            assertThat(server.memory.asSlice(0, WRITES * WRITE_BYTES).mismatch(side.memory)).isEqualTo(-1);
+            assertThat(server.memory.asSlice(0, WRITES * WRITE_BYTES).mismatch(side.memory))
+                    .isEqualTo(-1);
             assertThat(side.await(side.sending, 1)).containsExactly(WRITES + " SUCCESS");
             assertThat(side.awaitDisconnected().cause()).isEqualTo(Cause.LOCAL_CLOSE);
             assertThat(server.awaitDisconnected().cause()).isEqualTo(Cause.REMOTE_CLOSE);
@@ -66,7 +69,7 @@ class OrderlyEndTest {
         side.queuePair.disconnect();
         long bytes = 0;
         int messages = 0;
-        for (byte[] ulpdu = peer.readUlpdu(); ulpdu != null; ulpdu = peer.readUlpdu()) {
+        for (byte[] ulpdu = peer.nextUlpdu(); ulpdu != null; ulpdu = peer.nextUlpdu()) {
             messages++;
             bytes += RawPeer.opcode(ulpdu) == 0 ? ulpdu.length - 14 : 0;
             if (messages % 20 == 0) {
@@ -96,7 +99,7 @@ class OrderlyEndTest {
         RawPeer peer = accepted();
         side.queuePair.postReceive(side.receive(7, 0, 8)).orThrow();
         side.queuePair.disconnect();
-        assertThat(peer.readUlpdu()).as("our FIN").isNull();
+        assertThat(peer.isAtFin()).as("our FIN").isTrue();
         peer.sendMessage((byte) 9);
         assertThat(side.await(side.receiving, 1)).containsExactly("7 SUCCESS");
         assertThat(side.memory.get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 9);
@@ -108,7 +111,7 @@ class OrderlyEndTest {
     void aPeerThatNeverSendsItsFinEndsInTheDrainTime() throws Exception {
         RawPeer peer = accepted();
         side.queuePair.disconnect();
-        assertThat(peer.readUlpdu()).as("our FIN").isNull();
+        assertThat(peer.isAtFin()).as("our FIN").isTrue();
         long begin = System.nanoTime();
         assertThat(side.awaitDisconnected().cause()).isEqualTo(Cause.LOCAL_CLOSE);
         assertThat(System.nanoTime() - begin).isLessThan(TimeUnit.SECONDS.toNanos(5));
@@ -130,9 +133,11 @@ class OrderlyEndTest {
         assertThat(RawPeer.opcode(terminate)).isEqualTo(7);
         // Layer 1, type 1, code 0: an invalid STag.
         assertThat(terminate[18] & 0xFF).isEqualTo(0x11);
-        assertThat(peer.readUlpdu()).as("nothing follows, then our FIN").isNull();
+        assertThat(peer.isAtFin()).as("nothing follows, then our FIN").isTrue();
         assertThat(side.awaitDisconnected().cause()).isEqualTo(Cause.LOCAL_ERROR);
-        assertThat(loopback.device.counters()).as("dropped without an error of ours").containsEntry("loop.task_errors", 0L);
+        assertThat(loopback.device.counters())
+                .as("dropped without an error of ours")
+                .containsEntry("loop.task_errors", 0L);
         peer.close();
     }
 

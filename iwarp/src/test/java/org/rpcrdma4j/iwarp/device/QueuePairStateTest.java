@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.iwarp.device;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -25,7 +26,8 @@ import org.rpcrdma4j.verbs.cm.Disconnect.Cause;
 import org.rpcrdma4j.verbs.cm.ErrorReport;
 
 class QueuePairStateTest {
-    private final Loopback loopback = new Loopback("states", Map.of("max-queue-pairs", "3", "max-regions", "5", "crc", "off", "enhanced", "off"));
+    private final Loopback loopback =
+            new Loopback("states", Map.of("max-queue-pairs", "3", "max-regions", "5", "crc", "off", "enhanced", "off"));
     private final Side client = new Side(loopback.device, 8, 1 << 20);
     private final Side server = new Side(loopback.device, 8, 1 << 20);
 
@@ -47,7 +49,8 @@ class QueuePairStateTest {
     @Test
     void anIdleQueuePairTakesReceivesOnly() {
         assertThat(client.queuePair.state()).isEqualTo(State.IDLE);
-        assertThat(client.queuePair.postReceive(client.receive(1, 0, 8)).isPosted()).isTrue();
+        assertThat(client.queuePair.postReceive(client.receive(1, 0, 8)).isPosted())
+                .isTrue();
         assertRefused(client.queuePair.postSend(client.send(2, 0, 8)), Reason.WRONG_STATE, 0);
         assertThat(client.poll(client.receiving)).isEmpty();
         client.queuePair.abort();
@@ -104,7 +107,7 @@ class QueuePairStateTest {
                 assertRefused(client.queuePair.postSend(client.send(2, 0, 8)), Reason.WRONG_STATE, 0);
                 assertRefused(client.queuePair.postReceive(client.receive(3, 0, 8)), Reason.WRONG_STATE, 0);
                 assertThat(client.poll(client.receiving)).isEmpty();
-                while (peer.readUlpdu() != null) {
+                while (!peer.isAtFin()) {
                     // The FIN comes behind what was sent.
                 }
             }
@@ -131,9 +134,8 @@ class QueuePairStateTest {
                 .containsExactly("1 SUCCESS", "2 LOCAL_QP_OPERATION_ERROR", "3 FLUSHED", "4 FLUSHED");
         assertThat(client.await(client.receiving, 1)).containsExactly("9 FLUSHED");
         // RFC 5040, Section 7.1: an error of our own is told to the peer, without headers.
-        ErrorReport told = server.awaitDisconnected().report();
-        assertThat(told).isNotNull();
-        assertThat(told.layer() << 8 | told.type()).isZero();
+        ErrorReport told = requireNonNull(server.awaitDisconnected().report());
+        assertThat((told.layer() << 8) | told.type()).isZero();
         assertThat(told.segmentHeader().isEmpty()).isTrue();
         assertThat(client.awaitDisconnected().cause()).isEqualTo(Cause.LOCAL_ERROR);
         assertThat(server.awaitDisconnected().cause()).isEqualTo(Cause.REMOTE_ERROR);
@@ -148,8 +150,14 @@ class QueuePairStateTest {
         region.map(List.of(client.memory.asSlice(0, 10)), 77);
         client.queuePair
                 .postSend(List.of(
-                        new RegisterRequest().id(0).region(region, region.advanceKey()).access(Access.REMOTE_READ),
-                        new RegisterRequest().id(1).region(region, region.advanceKey()).access(Access.REMOTE_READ)))
+                        new RegisterRequest()
+                                .id(0)
+                                .region(region, region.advanceKey())
+                                .access(Access.REMOTE_READ),
+                        new RegisterRequest()
+                                .id(1)
+                                .region(region, region.advanceKey())
+                                .access(Access.REMOTE_READ)))
                 .orThrow();
         assertThat(client.await(client.sending, 2)).containsExactly("0 SUCCESS", "1 LOCAL_QP_OPERATION_ERROR");
         assertThat(server.awaitDisconnected().report()).isNotNull();
@@ -157,7 +165,9 @@ class QueuePairStateTest {
         try (Side other = new Side(loopback.device, 8, 64);
                 Side peer = otherServer()) {
             loopback.join(other, peer);
-            other.queuePair.postSend(new LocalInvalidateRequest().id(5).key(0x1234_5678)).orThrow();
+            other.queuePair
+                    .postSend(new LocalInvalidateRequest().id(5).key(0x1234_5678))
+                    .orThrow();
             assertThat(other.await(other.sending, 1)).containsExactly("5 LOCAL_QP_OPERATION_ERROR");
             assertThat(peer.awaitDisconnected().report()).isNotNull();
         }
@@ -183,7 +193,9 @@ class QueuePairStateTest {
     void whatCanNeverBePostedIsRefusedAndTheConnectionIsWell() {
         loopback.join(client, server);
         assertRefused(
-                client.queuePair.postSend(List.of(client.write(1, server, 0, 8), client.read(2, server, 0, 8).clearSges(),
+                client.queuePair.postSend(List.of(
+                        client.write(1, server, 0, 8),
+                        client.read(2, server, 0, 8).clearSges(),
                         client.send(3, 0, 8))),
                 Reason.INVALID_REQUEST,
                 1);

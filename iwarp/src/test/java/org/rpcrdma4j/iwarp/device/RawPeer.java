@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.iwarp.device;
 
+import static java.util.Objects.requireNonNull;
+
 import java.io.Closeable;
 import java.io.DataInputStream;
 import java.io.IOException;
@@ -10,6 +12,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /** A peer on a plain socket that builds every byte itself. Of revision 1 without CRCs: for devices with {@code crc=off}. */
 final class RawPeer implements Closeable {
@@ -53,7 +56,10 @@ final class RawPeer implements Closeable {
 
     private static byte[] frame(String key) {
         ByteBuffer frame = ByteBuffer.allocate(20);
-        return frame.put(key.getBytes(StandardCharsets.US_ASCII)).put((byte) 0).put((byte) 1).array();
+        return frame.put(key.getBytes(StandardCharsets.US_ASCII))
+                .put((byte) 0)
+                .put((byte) 1)
+                .array();
     }
 
     private void readFrame() throws IOException {
@@ -61,7 +67,7 @@ final class RawPeer implements Closeable {
         if (header.length < 20) {
             throw new IOException("the stream ended in the set-up");
         }
-        socket.getInputStream().readNBytes((header[18] & 0xFF) << 8 | header[19] & 0xFF);
+        socket.getInputStream().readNBytes(((header[18] & 0xFF) << 8) | (header[19] & 0xFF));
     }
 
     void send(byte... bytes) throws IOException {
@@ -86,7 +92,12 @@ final class RawPeer implements Closeable {
 
     static byte[] untagged(int opcode, int queue, int msn, byte... payload) {
         ByteBuffer ulpdu = ByteBuffer.allocate(18 + payload.length);
-        ulpdu.put((byte) 0x41).put((byte) (0x40 | opcode)).putInt(0).putInt(queue).putInt(msn).putInt(0);
+        ulpdu.put((byte) 0x41)
+                .put((byte) (0x40 | opcode))
+                .putInt(0)
+                .putInt(queue)
+                .putInt(msn)
+                .putInt(0);
         return fpdu(ulpdu.put(payload).array());
     }
 
@@ -100,14 +111,24 @@ final class RawPeer implements Closeable {
         return untagged(1, 1, msn, header.array());
     }
 
-    /** The next ULPDU; null at FIN. Throws at a reset. */
+    /** Whether FIN comes next, not a ULPDU and not a reset. */
+    boolean isAtFin() throws IOException {
+        return nextUlpdu() == null;
+    }
+
+    /** The next ULPDU. */
     byte[] readUlpdu() throws IOException {
+        return requireNonNull(nextUlpdu(), "the stream ended");
+    }
+
+    /** The next ULPDU; null at FIN. Throws at a reset. */
+    byte @Nullable [] nextUlpdu() throws IOException {
         DataInputStream in = new DataInputStream(socket.getInputStream());
         int high = in.read();
         if (high < 0) {
             return null;
         }
-        int length = high << 8 | in.readUnsignedByte();
+        int length = (high << 8) | in.readUnsignedByte();
         byte[] ulpdu = new byte[length];
         in.readFully(ulpdu);
         in.skipNBytes((-(2 + length) & 3) + 4L);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.iwarp.device;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.ValueLayout;
@@ -43,9 +44,7 @@ class ReadLimitTest {
     private RawPeer connectToRawPeer(int ord) throws Exception {
         try (ServerSocket listening = RawPeer.server()) {
             loopback.connect(
-                    client,
-                    (InetSocketAddress) listening.getLocalSocketAddress(),
-                    Loopback.OPTIONS.withReads(16, ord));
+                    client, (InetSocketAddress) listening.getLocalSocketAddress(), Loopback.OPTIONS.withReads(16, ord));
             RawPeer peer = RawPeer.accept(listening);
             client.get(client.established, "onEstablished");
             return peer;
@@ -69,7 +68,9 @@ class ReadLimitTest {
         while (seen < READS) {
             while (open.size() < Math.min(ord, READS - seen)) {
                 byte[] request = peer.readUlpdu();
-                assertThat(RawPeer.opcode(request)).as("the Send waits behind the parked Reads").isEqualTo(1);
+                assertThat(RawPeer.opcode(request))
+                        .as("the Send waits behind the parked Reads")
+                        .isEqualTo(1);
                 assertThat(ByteBuffer.wrap(request).getInt(10)).as("MSN").isEqualTo(seen + open.size() + 1);
                 open.add(request);
             }
@@ -112,10 +113,14 @@ class ReadLimitTest {
         assertThat(RawPeer.opcode(second)).isEqualTo(1);
         Deadline.pause(20);
         assertThat(peer.socket.getInputStream().available()).as("fenced").isZero();
-        assertThat(client.poll(client.sending)).as("in order: nothing before the Read").isEmpty();
+        assertThat(client.poll(client.sending))
+                .as("in order: nothing before the Read")
+                .isEmpty();
         answer(peer, first);
         assertThat(client.await(client.sending, 2)).containsExactly("0 SUCCESS", "1 SUCCESS");
-        assertThat(peer.socket.getInputStream().available()).as("the fence waits for all Reads").isZero();
+        assertThat(peer.socket.getInputStream().available())
+                .as("the fence waits for all Reads")
+                .isZero();
         answer(peer, second);
         assertThat(peer.readUlpdu()).hasSize(18 + 4);
         assertThat(peer.readUlpdu()).hasSize(18 + 5);
@@ -141,7 +146,8 @@ class ReadLimitTest {
                     .as("RFC 5040, Section 5.5, rule 18: a Send does not wait for Reads to be answered")
                     .containsExactly("1 SUCCESS");
             peer.send(RawPeer.readRequest(msn, 1, 0, 10, client.key(), client.address()));
-            assertThat(client.awaitDisconnected().report().code()).isEqualTo(2);
+            assertThat(requireNonNull(client.awaitDisconnected().report()).code())
+                    .isEqualTo(2);
         }
     }
 

@@ -5,12 +5,15 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.verbs.Access;
 import org.rpcrdma4j.verbs.CompletionHandler;
 import org.rpcrdma4j.verbs.CompletionQueue;
@@ -50,7 +53,12 @@ final class Side implements ConnectionListener, AutoCloseable {
         this(device, depth, bytes, null, null);
     }
 
-    Side(RdmaDevice device, int depth, long bytes, CompletionHandler onSend, CompletionHandler onReceive) {
+    Side(
+            RdmaDevice device,
+            int depth,
+            long bytes,
+            @Nullable CompletionHandler onSend,
+            @Nullable CompletionHandler onReceive) {
         domain = device.allocateProtectionDomain();
         sending = device.createCompletionQueue(depth, onSend);
         receiving = device.createCompletionQueue(depth, onReceive);
@@ -95,7 +103,7 @@ final class Side implements ConnectionListener, AutoCloseable {
     }
 
     void fill(long seed) {
-        java.util.SplittableRandom random = new java.util.SplittableRandom(seed);
+        SplittableRandom random = new SplittableRandom(seed);
         for (long i = 0; i + 8 <= memory.byteSize(); i += 8) {
             memory.set(ValueLayout.JAVA_LONG, i, random.nextLong());
         }
@@ -112,7 +120,7 @@ final class Side implements ConnectionListener, AutoCloseable {
 
     private WorkCompletion[] pollInto(CompletionQueue queue) {
         int count = queue.poll(into);
-        return count == 0 ? NONE : java.util.Arrays.copyOf(into, count);
+        return count == 0 ? NONE : Arrays.copyOf(into, count);
     }
 
     /** Polls until that many have come: "id STATUS" each. */

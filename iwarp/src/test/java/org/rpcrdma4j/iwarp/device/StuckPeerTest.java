@@ -61,7 +61,10 @@ class StuckPeerTest {
         FastRegion fast = side.domain.allocateFastRegion(8);
         fast.map(List.of(side.memory.asSlice(14 << 20, 8192)), 0x1000);
         side.queuePair
-                .postSend(new RegisterRequest().id(id).region(fast, fast.advanceKey()).access(Access.REMOTE_WRITE))
+                .postSend(new RegisterRequest()
+                        .id(id)
+                        .region(fast, fast.advanceKey())
+                        .access(Access.REMOTE_WRITE))
                 .orThrow();
         assertThat(side.await(side.sending, 1)).containsExactly(id + " SUCCESS");
         return fast;
@@ -86,7 +89,9 @@ class StuckPeerTest {
     void anInvalidationBehindBlockedSendsWaitsForThem() throws Exception {
         FastRegion fast = registered(0);
         fillTheSocket();
-        side.queuePair.postSend(new LocalInvalidateRequest().id(3).key(fast.remoteKey())).orThrow();
+        side.queuePair
+                .postSend(new LocalInvalidateRequest().id(3).key(fast.remoteKey()))
+                .orThrow();
         Deadline.pause(50);
         assertThat(side.poll(side.sending)).isEmpty();
         assertThat(fast.isValid()).isTrue();
@@ -119,7 +124,7 @@ class StuckPeerTest {
         promptly(side.region::close);
         side.memory.fill((byte) 9);
         int zeros = 0;
-        for (byte[] ulpdu = peer.readUlpdu(); ulpdu != null; ulpdu = peer.readUlpdu()) {
+        for (byte[] ulpdu = peer.nextUlpdu(); ulpdu != null; ulpdu = peer.nextUlpdu()) {
             if (RawPeer.opcode(ulpdu) == 3) {
                 byte[] payload = Arrays.copyOfRange(ulpdu, 18, ulpdu.length);
                 assertThat(payload).as("old bytes, whole segments").isEqualTo(new byte[payload.length]);
@@ -163,12 +168,15 @@ class StuckPeerTest {
         byte[] segment = RawPeer.write(fast.remoteKey(), 0x1000, payload);
         peer.send(Arrays.copyOf(segment, 3000));
         Deadline.pause(30);
-        side.queuePair.postSend(new LocalInvalidateRequest().id(3).key(fast.remoteKey())).orThrow();
+        side.queuePair
+                .postSend(new LocalInvalidateRequest().id(3).key(fast.remoteKey()))
+                .orThrow();
         promptly(() -> assertThat(side.await(side.sending, 1)).containsExactly("3 SUCCESS"));
         fast.unmap();
         peer.send(Arrays.copyOfRange(segment, 3000, segment.length));
         side.awaitDisconnected();
-        assertThat(side.memory.asSlice(14 << 20, 8192).toArray(ValueLayout.JAVA_BYTE)).isEqualTo(new byte[8192]);
+        assertThat(side.memory.asSlice(14 << 20, 8192).toArray(ValueLayout.JAVA_BYTE))
+                .isEqualTo(new byte[8192]);
         fast.close();
     }
 
@@ -182,7 +190,7 @@ class StuckPeerTest {
         assertThat(side.await(side.receiving, 1)).containsExactly("1 FLUSHED");
         assertThat(side.memory.get(ValueLayout.JAVA_BYTE, 0)).isZero();
         assertThat(side.queuePair.state()).isEqualTo(State.ERROR);
-        assertThat(peer.readUlpdu()).as("our FIN").isNull();
+        assertThat(peer.isAtFin()).as("our FIN").isTrue();
     }
 
     @Test
@@ -201,6 +209,6 @@ class StuckPeerTest {
         peer.socket.shutdownOutput();
         assertThat(side.awaitDisconnected().cause()).isEqualTo(Cause.REMOTE_CLOSE);
         assertThat(side.await(side.receiving, 2)).containsExactly("1 SUCCESS", "2 FLUSHED");
-        assertThat(peer.readUlpdu()).as("our FIN").isNull();
+        assertThat(peer.isAtFin()).as("our FIN").isTrue();
     }
 }

@@ -63,8 +63,8 @@ class PlainRegionTest {
             assertThat(leases.ledger().mappedBytes()).isEqualTo(17);
             for (int size = 1; size <= 17; size++) {
                 for (int offset = -1; offset <= 18; offset++) {
-                    AccessFault fault = region.enterLocal(
-                            region.remoteKey(), AccessKind.LOCAL_WRITE, domain, 3, offset, size);
+                    AccessFault fault =
+                            region.enterLocal(region.remoteKey(), AccessKind.LOCAL_WRITE, domain, 3, offset, size);
                     boolean inside = offset >= 0 && offset + size <= 17;
                     assertThat(fault).isEqualTo(inside ? AccessFault.NONE : AccessFault.OUT_OF_BOUNDS);
                     if (inside) {

@@ -23,6 +23,7 @@ class RegionAccessTest {
     private static final BigInteger SPACE = BigInteger.ONE.shiftLeft(64);
     private static final int QUEUE_PAIR = 7;
     private static final int OTHER_QUEUE_PAIR = 8;
+    private static final List<AccessKind> KINDS = List.of(AccessKind.values());
     private static final List<Access> RIGHTS = List.of(
             Access.LOCAL_READ,
             Access.LOCAL_WRITE,
@@ -73,7 +74,9 @@ class RegionAccessTest {
     }
 
     private static BigInteger unsigned(long value) {
-        return value >= 0 ? BigInteger.valueOf(value) : BigInteger.valueOf(value).add(SPACE);
+        return value >= 0
+                ? BigInteger.valueOf(value)
+                : BigInteger.valueOf(value).add(SPACE);
     }
 
     private static long somewhere(SplittableRandom random, long base, long size) {
@@ -108,7 +111,7 @@ class RegionAccessTest {
             SoftFastRegion region = region(seed, List.of(arena.allocate(size)), base, access, scope);
             int stag = region.remoteKey();
             for (int i = 0; i < 40; i++) {
-                AccessKind kind = AccessKind.values()[random.nextInt(4)];
+                AccessKind kind = KINDS.get(random.nextInt(KINDS.size()));
                 boolean ours = random.nextInt(8) > 0;
                 int caller = random.nextInt(8) > 0 ? QUEUE_PAIR : OTHER_QUEUE_PAIR;
                 long to = somewhere(random, base, size);
@@ -119,7 +122,9 @@ class RegionAccessTest {
                 }
                 boolean inScope = scope == Region.DOMAIN_WIDE || caller == QUEUE_PAIR;
                 assertThat(found)
-                        .as("%s of %d at %s, region of %d at %s, %s", kind, bytes, unsigned(to), size, unsigned(base), access)
+                        .as(
+                                "%s of %d at %s, region of %d at %s, %s",
+                                kind, bytes, unsigned(to), size, unsigned(base), access)
                         .isEqualTo(expected(kind, access, ours, inScope, base, size, to, bytes));
             }
             region.close();
@@ -161,7 +166,7 @@ class RegionAccessTest {
             SoftFastRegion region = region(3, List.of(arena.allocate(64)), 0, Access.REMOTE_WRITE, QUEUE_PAIR);
             int stag = region.remoteKey();
             for (int key = 0; key < 256; key++) {
-                int tried = stag & StagTable.INDEX_MASK | key;
+                int tried = (stag & StagTable.INDEX_MASK) | key;
                 AccessFault fault = region.enter(tried, AccessKind.REMOTE_WRITE, domain, QUEUE_PAIR, 0, 1);
                 assertThat(fault).isEqualTo(tried == stag ? AccessFault.NONE : AccessFault.INVALID_STAG);
                 assertThat(region.reenter(tried)).isEqualTo(tried == stag);
@@ -195,7 +200,12 @@ class RegionAccessTest {
                 at += size;
             }
             shuffleSome(random, pieces, addresses);
-            SoftFastRegion region = region(seed, pieces, random.nextLong(Long.MIN_VALUE, Long.MAX_VALUE - (1L << 32)), Access.REMOTE_WRITE, QUEUE_PAIR);
+            SoftFastRegion region = region(
+                    seed,
+                    pieces,
+                    random.nextLong(Long.MIN_VALUE, Long.MAX_VALUE - (1L << 32)),
+                    Access.REMOTE_WRITE,
+                    QUEUE_PAIR);
             assertThat(region.length()).isEqualTo(addresses.size());
             for (int round = 0; round < 30; round++) {
                 writeOnce(random, arena, region, model, addresses);
@@ -228,15 +238,15 @@ class RegionAccessTest {
             model[addresses.get(from + i)] = value;
         }
         long to = region.remoteAddress() + from;
-        AccessFault fault = region.enter(
-                region.remoteKey(), AccessKind.REMOTE_WRITE, domain, QUEUE_PAIR, to, length);
+        AccessFault fault = region.enter(region.remoteKey(), AccessKind.REMOTE_WRITE, domain, QUEUE_PAIR, to, length);
         assertThat(fault).isEqualTo(AccessFault.NONE);
         region.write(region.offsetOf(to), source, skip, length);
         region.leave();
         if (length > 0) {
             int piece = region.pieceAt(from);
             assertThat(region.pieceStart(piece)).isLessThanOrEqualTo(from);
-            assertThat(region.pieceStart(piece) + region.piece(piece).byteSize()).isGreaterThan(from);
+            assertThat(region.pieceStart(piece) + region.piece(piece).byteSize())
+                    .isGreaterThan(from);
         }
     }
 }

@@ -11,6 +11,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.rpcrdma4j.verbs.Access;
@@ -30,7 +31,7 @@ class RevocationRaceTest {
     private final MemorySegment segment = arena.allocate(BYTES).fill((byte) 0xEE);
     private final AtomicLong written = new AtomicLong();
 
-    private volatile Region target;
+    private volatile @Nullable Region target;
     private volatile boolean over;
     private final CompletableFuture<Void> writer = OwnThread.run(this::writeAllTheTime);
 
@@ -92,7 +93,8 @@ class RevocationRaceTest {
             region.map(List.of(memory.asSlice(0, cut), memory.asSlice(cut)), 0);
             region.claim();
             int key = region.advanceKey();
-            assertThat(region.open(key, Access.REMOTE_WRITE, domain, QUEUE_PAIR)).isNull();
+            assertThat(region.open(key, Access.REMOTE_WRITE, domain, QUEUE_PAIR))
+                    .isNull();
             letSomeWritesIn(random);
             if (random.nextBoolean()) {
                 assertThat(region.invalidate(key, domain)).isNull();
@@ -117,7 +119,8 @@ class RevocationRaceTest {
             SoftFastRegion region = SoftFastRegion.allocate(domain, table, leases, 4, 4096);
             region.map(List.of(memory), 0);
             region.claim();
-            assertThat(region.open(region.advanceKey(), Access.REMOTE_WRITE, domain, QUEUE_PAIR)).isNull();
+            assertThat(region.open(region.advanceKey(), Access.REMOTE_WRITE, domain, QUEUE_PAIR))
+                    .isNull();
             target = region;
             letSomeWritesIn(random);
             region.close();

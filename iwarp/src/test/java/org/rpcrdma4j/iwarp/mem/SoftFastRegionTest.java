@@ -59,7 +59,7 @@ class SoftFastRegionTest {
         int first = region.remoteKey();
         int index = first & StagTable.INDEX_MASK;
         for (int i = 1; i <= 600; i++) {
-            assertThat(region.advanceKey()).isEqualTo(index | (first + i & 0xFF));
+            assertThat(region.advanceKey()).isEqualTo(index | ((first + i) & 0xFF));
         }
         assertThat(region.remoteKey()).as("not registered yet").isEqualTo(first);
     }
@@ -117,7 +117,8 @@ class SoftFastRegionTest {
         region.invalidate(local, domain);
         int shared = region.advanceKey();
         region.claim();
-        assertThat(region.open(shared, Access.REMOTE_WRITE, domain, Region.DOMAIN_WIDE)).isNull();
+        assertThat(region.open(shared, Access.REMOTE_WRITE, domain, Region.DOMAIN_WIDE))
+                .isNull();
         assertThat(region.invalidateByPeer(shared, domain, QUEUE_PAIR)).isEqualTo(AccessFault.OTHER_STREAM);
         assertThat(region.isValid()).isTrue();
     }
@@ -125,19 +126,24 @@ class SoftFastRegionTest {
     @Test
     void registrationIsRefusedWithAReason() {
         region.claim();
-        assertThat(region.open(region.advanceKey(), Access.LOCAL_READ, domain, 1)).contains("no memory mapped");
+        assertThat(region.open(region.advanceKey(), Access.LOCAL_READ, domain, 1))
+                .contains("no memory mapped");
         region.map(List.of(arena.allocate(8).asReadOnly()), 0);
         region.claim();
-        assertThat(region.open(region.advanceKey(), Access.REMOTE_WRITE, domain, 1)).contains("read-only");
+        assertThat(region.open(region.advanceKey(), Access.REMOTE_WRITE, domain, 1))
+                .contains("read-only");
         region.claim();
-        assertThat(region.open(region.advanceKey(), Access.REMOTE_READ, other, 1)).contains("protection domain");
+        assertThat(region.open(region.advanceKey(), Access.REMOTE_READ, other, 1))
+                .contains("protection domain");
         region.claim();
-        assertThat(region.open(region.advanceKey() ^ 0x100, Access.REMOTE_READ, domain, 1)).contains("index");
+        assertThat(region.open(region.advanceKey() ^ 0x100, Access.REMOTE_READ, domain, 1))
+                .contains("index");
         region.claim();
         int key = region.advanceKey();
         assertThat(region.open(key, Access.REMOTE_READ, domain, 1)).isNull();
         region.claim();
-        assertThat(region.open(region.advanceKey(), Access.REMOTE_READ, domain, 1)).contains("valid already");
+        assertThat(region.open(region.advanceKey(), Access.REMOTE_READ, domain, 1))
+                .contains("valid already");
         assertThat(region.remoteKey()).as("the refusal changed nothing").isEqualTo(key);
     }
 
@@ -145,9 +151,12 @@ class SoftFastRegionTest {
     void theOwnerCannotChangeWhatIsValidOrBeingRegistered() {
         map(8);
         region.claim();
-        assertThatThrownBy(region::unmap).isInstanceOf(IllegalStateException.class).hasMessageContaining("unmap: ");
+        assertThatThrownBy(region::unmap)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("unmap: ");
         assertThatThrownBy(() -> map(8)).hasMessageContaining("valid or being registered");
-        assertThat(region.open(region.advanceKey(), Access.REMOTE_READ, domain, 1)).isNull();
+        assertThat(region.open(region.advanceKey(), Access.REMOTE_READ, domain, 1))
+                .isNull();
         assertThat(region.state()).isEqualTo(State.VALID);
         assertThatThrownBy(region::unmap).hasMessageContaining("valid or being registered");
         region.invalidate(region.remoteKey(), domain);
@@ -161,9 +170,12 @@ class SoftFastRegionTest {
         region.close();
         region.close();
         region.unmap();
-        assertThatThrownBy(() -> map(8)).isInstanceOf(IllegalStateException.class).hasMessageContaining("is closed");
+        assertThatThrownBy(() -> map(8))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("is closed");
         region.claim();
-        assertThat(region.open(region.advanceKey(), Access.REMOTE_READ, domain, 1)).contains("closed");
+        assertThat(region.open(region.advanceKey(), Access.REMOTE_READ, domain, 1))
+                .contains("closed");
     }
 
     @Test
@@ -200,7 +212,8 @@ class SoftFastRegionTest {
         assertThatThrownBy(region::unmap).isInstanceOf(IllegalStateException.class);
         region.claim();
         // Whoever executes this may be the very one that is in: it must not wait for itself.
-        assertThat(region.open(region.advanceKey(), Access.REMOTE_READ, domain, QUEUE_PAIR)).contains("valid already");
+        assertThat(region.open(region.advanceKey(), Access.REMOTE_READ, domain, QUEUE_PAIR))
+                .contains("valid already");
         assertThat(invalidation).isNotDone();
         region.leave();
         invalidation.get(10, TimeUnit.SECONDS);
