@@ -159,12 +159,15 @@ public final class FpduBatch {
     }
 
     /**
-     * Adds memory of a region that the caller has entered under this STag; the batch leaves it.
+     * Adds memory of a region that the caller has entered under this STag; the batch enters it again and leaves it.
      *
      * @return the view added, for the CRC; its position and limit must be as they are when the caller is done
      */
     ByteBuffer addMemory(Region region, int stag, MemorySegment piece, long offset, int length) {
+        // ORDER: what may fail comes before entering, or nobody would leave.
         ByteBuffer view = views.view(entryCount, piece, offset, length);
+        boolean held = region.reenter(stag);
+        assert held : "entered twice";
         isSlab[entryCount] = false;
         add(view, region, stag);
         bytes += length;

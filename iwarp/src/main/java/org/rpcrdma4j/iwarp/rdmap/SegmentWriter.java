@@ -121,8 +121,6 @@ final class SegmentWriter {
                 MemorySegment.copy(piece, inPiece, batch.slabSegment(), batch.slabPosition(), part);
                 batch.addSlab(part);
             } else {
-                boolean held = region.reenter(stag);
-                assert held : "entered twice";
                 batch.addMemory(region, stag, piece, inPiece, part);
             }
             payload += part;
