@@ -32,7 +32,7 @@ public final class FpduBatch {
 
     private static final int MAX_ENTRIES = 224;
     private static final int SLAB_BYTES = 24 * 1024;
-    private static final int TARGET_BYTES = 256 * 1024;
+    private static final int TARGET_BYTES = 512 * 1024;
     private static final int MAX_OVERHEAD_BYTES = 128;
     private static final ByteBuffer EMPTY = ByteBuffer.allocateDirect(0);
 
