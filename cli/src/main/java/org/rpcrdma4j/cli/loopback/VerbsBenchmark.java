@@ -19,7 +19,7 @@ import org.rpcrdma4j.verbs.RdmaDevice;
 public final class VerbsBenchmark {
     private static final int ROUNDS = 5;
     private static final int WARM_UP_PIECES = 512;
-    private static final int WARM_UP_PAIRS = 300_000;
+    private static final int WARM_UP_PAIRS = 3_000_000;
     private static final int WARM_UP_TRIPS = 10_000;
 
     private final Function<Map<String, String>, RdmaDevice> opener;
