@@ -12,6 +12,7 @@ final class DrainWatch {
     private final BooleanSupplier isDrained;
     private final LoopTask check;
     private volatile @Nullable CompletableFuture<Void> waiting;
+    private boolean ended;
 
     DrainWatch(EventLoop loop, BooleanSupplier isDrained) {
         this.isDrained = isDrained;
@@ -22,7 +23,7 @@ final class DrainWatch {
     synchronized CompletableFuture<Void> future() {
         CompletableFuture<Void> now = waiting;
         if (now == null) {
-            now = new CompletableFuture<>();
+            now = ended ? CompletableFuture.completedFuture(null) : new CompletableFuture<>();
             waiting = now;
         }
         return now;
@@ -35,8 +36,15 @@ final class DrainWatch {
         }
     }
 
-    /** The queue pair is gone: nobody waits any more. */
+    /** The queue pair is gone: nobody waits any more, now or later. */
     void end() {
+        synchronized (this) {
+            ended = true;
+        }
+        complete();
+    }
+
+    private void complete() {
         CompletableFuture<Void> now = waiting;
         if (now != null) {
             now.complete(null);
@@ -45,7 +53,7 @@ final class DrainWatch {
 
     private void check() {
         if (isDrained.getAsBoolean()) {
-            end();
+            complete();
         }
     }
 }

@@ -84,7 +84,7 @@ public record IwarpSettings(
                 read.number("max-regions", 1 << 21),
                 read.number("max-queue-pairs", 1 << 17),
                 read.number("kick-millis", 200),
-                read.number("staging-bytes", 256 * 1024));
+                read.number("staging-bytes", 512 * 1024));
         read.requireNothingLeft();
         return settings;
     }

@@ -66,6 +66,13 @@ final class SoftConnectionManager implements ConnectionManager {
                 request -> onRequest(request, handler));
         Endpoint endpoint = new Endpoint(listener);
         endpoints.add(endpoint);
+        try {
+            device.requireOpen();
+        } catch (IllegalStateException e) {
+            // The device was closed meanwhile and may have overlooked the new endpoint.
+            endpoint.close();
+            throw e;
+        }
         return endpoint;
     }
 

@@ -5,6 +5,7 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.security.SecureRandom;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -55,7 +56,6 @@ public final class SoftIwarpDevice implements RdmaDevice {
     private final Set<SoftQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
     private final Set<SoftProtectionDomain> domains = ConcurrentHashMap.newKeySet();
     private final AtomicInteger nextQueuePair = new AtomicInteger(1);
-    private final Object closing = new Object();
     private volatile boolean closed;
 
     /** Opens a device; its I/O threads run from now on. */
@@ -134,14 +134,13 @@ public final class SoftIwarpDevice implements RdmaDevice {
     }
 
     void add(SoftQueuePair queuePair) {
-        requireOpen();
-        if (queuePairs.size() >= settings.maxQueuePairs()) {
-            throw new IllegalStateException("no more than " + settings.maxQueuePairs() + " queue pairs on this device");
-        }
-        queuePairs.add(queuePair);
-        if (closed) {
-            queuePairs.remove(queuePair);
+        synchronized (queuePairs) {
             requireOpen();
+            if (queuePairs.size() >= settings.maxQueuePairs()) {
+                throw new IllegalStateException(
+                        "no more than " + settings.maxQueuePairs() + " queue pairs on this device");
+            }
+            queuePairs.add(queuePair);
         }
     }
 
@@ -153,8 +152,12 @@ public final class SoftIwarpDevice implements RdmaDevice {
         domains.remove(domain);
     }
 
-    boolean isOpen() {
-        return !closed;
+    int liveQueuePairs() {
+        return queuePairs.size();
+    }
+
+    int liveDomains() {
+        return domains.size();
     }
 
     void requireOpen() {
@@ -207,23 +210,25 @@ public final class SoftIwarpDevice implements RdmaDevice {
 
     @Override
     public void close() {
-        synchronized (closing) {
+        List<SoftQueuePair> left;
+        synchronized (queuePairs) {
             if (closed) {
                 return;
             }
+            // ORDER: under the lock under which queue pairs are added: each is either refused or found here. Regions
+            // and
+            // endpoints look again after they were added.
             closed = true;
-            try {
-                connections.close();
-                for (SoftQueuePair queuePair : new ArrayList<>(queuePairs)) {
-                    queuePair.close();
-                }
-                // What another thread made at this very moment is found as well: it checks after it has made it.
-                regions.closeAll();
-                domains.clear();
-            } finally {
-                loops.close();
-            }
-            LOG.log(Level.DEBUG, "{0} closed", name());
+            left = new ArrayList<>(queuePairs);
         }
+        try {
+            connections.close();
+            left.forEach(SoftQueuePair::close);
+            regions.closeAll();
+            domains.clear();
+        } finally {
+            loops.close();
+        }
+        LOG.log(Level.DEBUG, "{0} closed", name());
     }
 }

@@ -43,13 +43,10 @@ final class SoftProtectionDomain implements Domain {
     @Override
     public MemoryRegion register(MemorySegment memory, Access access) {
         requireOpen();
+        PlainRegion region = PlainRegion.register(this, device.regions(), device.leases(), memory, access);
         members.incrementAndGet();
-        try {
-            return keep(PlainRegion.register(this, device.regions(), device.leases(), memory, access));
-        } catch (RuntimeException e) {
-            members.decrementAndGet();
-            throw e;
-        }
+        requireStillOpen(region);
+        return region;
     }
 
     @Override
@@ -59,27 +56,25 @@ final class SoftProtectionDomain implements Domain {
         if (maxPages < 1 || maxPages > most) {
             throw new IllegalArgumentException("maxPages " + maxPages + ": must lie in 1.." + most);
         }
+        SoftFastRegion region = SoftFastRegion.allocate(
+                this,
+                device.regions(),
+                device.leases(),
+                maxPages,
+                device.attributes().pageBytes());
         members.incrementAndGet();
-        try {
-            return keep(SoftFastRegion.allocate(
-                    this,
-                    device.regions(),
-                    device.leases(),
-                    maxPages,
-                    device.attributes().pageBytes()));
-        } catch (RuntimeException e) {
-            members.decrementAndGet();
-            throw e;
-        }
+        requireStillOpen(region);
+        return region;
     }
 
-    /** ORDER: made first, then checked: a device that is being closed closes it, or it is closed here. */
-    private <R extends MemoryRegion> R keep(R region) {
-        if (!device.isOpen()) {
-            region.close();
+    /** A device that was closed meanwhile may have overlooked the new region. */
+    private void requireStillOpen(MemoryRegion region) {
+        try {
             device.requireOpen();
+        } catch (IllegalStateException e) {
+            region.close();
+            throw e;
         }
-        return region;
     }
 
     @Override

@@ -40,7 +40,7 @@ final class StreamHandOver implements SetUpListener, Connection.Owner {
     StreamHandOver(SoftQueuePair queuePair, boolean initiator, ConnectionListener listener) {
         this.queuePair = queuePair;
         this.initiator = initiator;
-        this.telling = new Telling(listener);
+        this.telling = new Telling(listener, queuePair.device().events());
     }
 
     @Override

@@ -3,6 +3,8 @@ package org.rpcrdma4j.iwarp.device;
 
 import java.lang.System.Logger.Level;
 import java.util.concurrent.locks.ReentrantLock;
+import org.rpcrdma4j.iwarp.net.Counter;
+import org.rpcrdma4j.iwarp.net.Counters;
 import org.rpcrdma4j.verbs.cm.ConnectRefusal;
 import org.rpcrdma4j.verbs.cm.ConnectionInfo;
 import org.rpcrdma4j.verbs.cm.ConnectionListener;
@@ -10,7 +12,7 @@ import org.rpcrdma4j.verbs.cm.Disconnect;
 
 /**
  * Tells a program what becomes of one connection: refused, or established and later disconnected; each at most once, one after the other,
- * and nothing once {@link #finish} has returned. A listener that throws is logged, nothing else.
+ * and nothing once {@link #finish} has returned. A listener that throws is counted and logged, nothing else.
  */
 final class Telling {
     private enum Told {
@@ -20,11 +22,13 @@ final class Telling {
     }
 
     private final ConnectionListener listener;
+    private final Counters counters;
     private final ReentrantLock lock = new ReentrantLock();
     private Told told = Told.NOTHING;
 
-    Telling(ConnectionListener listener) {
+    Telling(ConnectionListener listener, Counters counters) {
         this.listener = listener;
+        this.counters = counters;
     }
 
     void established(ConnectionInfo info) {
@@ -69,10 +73,11 @@ final class Telling {
         disconnected(new Disconnect(Disconnect.Cause.LOCAL_CLOSE, "the queue pair was closed", null));
     }
 
-    private static void guarded(Runnable call) {
+    private void guarded(Runnable call) {
         try {
             call.run();
         } catch (RuntimeException | Error e) {
+            counters.increment(Counter.TASK_ERRORS);
             SoftIwarpDevice.LOG.log(Level.ERROR, "a connection listener failed", e);
         }
     }

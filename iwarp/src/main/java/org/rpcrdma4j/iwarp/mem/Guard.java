@@ -45,13 +45,14 @@ final class Guard {
         return (int) (word >>> 32);
     }
 
+    /** Whether an access may enter. */
     boolean isOpen() {
         return (word & OPEN) != 0;
     }
 
-    /** Whether somebody is in. */
-    boolean isBusy() {
-        return (word & COUNT) != 0;
+    /** Whether it is open, or shut while somebody is still in. */
+    boolean isInUse() {
+        return (word & (OPEN | COUNT)) != 0;
     }
 
     /** Enters if the guard is open under exactly this STag. */
@@ -65,6 +66,11 @@ final class Guard {
                 return true;
             }
         }
+    }
+
+    /** Enters once more, for who is in already: also while somebody waits in {@link #shut}. */
+    void enterAgain() {
+        WORD.getAndAdd(this, 1L);
     }
 
     void leave() {

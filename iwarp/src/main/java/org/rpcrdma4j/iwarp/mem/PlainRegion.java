@@ -42,6 +42,9 @@ public final class PlainRegion extends Region {
             dropPieces();
             leases.regionGone();
             domain.regionGone();
+        } else {
+            // Somebody else closes it at this moment, or has done so.
+            guard.awaitEmpty();
         }
     }
 }

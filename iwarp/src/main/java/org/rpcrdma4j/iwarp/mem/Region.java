@@ -118,6 +118,11 @@ public abstract sealed class Region implements MemoryRegion permits PlainRegion,
         return guard.enter(stag);
     }
 
+    /** Enters once more, for who has entered and not left; this cannot fail, and another {@link #leave} must follow. */
+    public final void enterAgain() {
+        guard.enterAgain();
+    }
+
     /** Ends an access. */
     public final void leave() {
         guard.leave();

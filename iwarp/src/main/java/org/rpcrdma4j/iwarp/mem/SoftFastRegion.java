@@ -14,8 +14,8 @@ import org.rpcrdma4j.verbs.ProtectionDomain;
  *
  * <p><b>States and owners.</b> While INVALID the region's owner maps and unmaps. A registration takes it from the owner when it is
  * posted ({@link #claim}), opens it when it is executed ({@link #open}), and it is the owner's again once {@link #invalidate} has
- * returned. map, unmap, claim, open and close exclude each other by the region's monitor; invalidation by the peer may come at any
- * time.
+ * returned. map, unmap, claim and open exclude each other by the region's monitor; invalidation by the peer and close may come at any
+ * time. Nobody waits for accesses with the monitor held, since whoever is in may need it before he leaves.
  */
 public final class SoftFastRegion extends Region implements FastRegion {
     private final int maxPages;
@@ -48,7 +48,7 @@ public final class SoftFastRegion extends Region implements FastRegion {
 
     @Override
     public State state() {
-        return guard.isOpen() ? State.VALID : State.INVALID;
+        return guard.isInUse() ? State.VALID : State.INVALID;
     }
 
     @Override
@@ -98,7 +98,6 @@ public final class SoftFastRegion extends Region implements FastRegion {
             return;
         }
         requireOwned("unmap");
-        guard.awaitEmpty();
         dropPieces();
     }
 
@@ -106,7 +105,7 @@ public final class SoftFastRegion extends Region implements FastRegion {
         if (closed) {
             throw new IllegalStateException(what + ": region " + this + " is closed");
         }
-        if (claims.get() > 0 || guard.isOpen()) {
+        if (claims.get() > 0 || guard.isInUse()) {
             throw new IllegalStateException(what + ": region " + this + " is valid or being registered");
         }
     }
@@ -153,12 +152,9 @@ public final class SoftFastRegion extends Region implements FastRegion {
         if ((stag & StagTable.INDEX_MASK) != index) {
             return "key 0x%08x does not have the region's index 0x%08x".formatted(stag, index);
         }
-        if (guard.isOpen()) {
+        // Also while an access is still in: it may be that of the caller, who must not wait for himself.
+        if (guard.isInUse()) {
             return "region is valid already";
-        }
-        if (guard.isBusy()) {
-            // Never so after an invalidation. Waiting here could be waiting for the caller itself.
-            return "accesses under the former registration are running";
         }
         if (pieceCount() == 0) {
             return "region has no memory mapped";
@@ -193,7 +189,8 @@ public final class SoftFastRegion extends Region implements FastRegion {
     public AccessFault invalidateByPeer(int stag, ProtectionDomain caller, int queuePair) {
         if (!guard.enter(stag)) {
             // The local side was first, if this was the last registration's STag, and one of this stream.
-            boolean wasOurs = guard.stag() == stag && !guard.isOpen() && caller.equals(domain) && scope() == queuePair;
+            boolean wasOurs = guard.stag() == stag && caller.equals(domain) && scope() == queuePair;
+            guard.awaitEmpty();
             return wasOurs ? AccessFault.NONE : AccessFault.INVALID_STAG;
         }
         AccessFault fault = faultOfPeer(caller, queuePair);
@@ -213,19 +210,25 @@ public final class SoftFastRegion extends Region implements FastRegion {
     }
 
     @Override
-    public synchronized void close() {
-        if (closed) {
-            return;
+    public void close() {
+        boolean first;
+        synchronized (this) {
+            first = !closed;
+            closed = true;
         }
-        closed = true;
+        // From here on nobody opens it. ORDER: the peer is fenced before the lease ends and before the index can be
+        // drawn again.
         int stag = guard.stag();
-        // ORDER: the peer is fenced before the lease ends and before the index can be drawn again.
         guard.shut(stag);
         guard.awaitEmpty();
-        table.remove(stag);
-        dropPieces();
-        leases.regionGone();
-        domain.regionGone();
+        if (first) {
+            table.remove(stag);
+            synchronized (this) {
+                dropPieces();
+            }
+            leases.regionGone();
+            domain.regionGone();
+        }
     }
 
     @Override

@@ -117,8 +117,7 @@ public final class Connection implements ReadyHandler {
     public void start(Registration newRegistration, ByteBuffer leftover, @Nullable Opcode rtr) {
         registration = newRegistration;
         newRegistration.handler(this);
-        // ORDER: the interest first: whoever posts may find the socket full, and adds its own, as soon as messages are
-        // let out.
+        // ORDER: before anybody may transmit, who would ask for more interest on a full socket.
         newRegistration.interest(SelectionKey.OP_READ);
         if (report.isInitiator()) {
             transmitter.outbound().allow(rtr);

@@ -108,9 +108,12 @@ final class Receiver {
         } catch (IwarpException e) {
             boolean answered = e.terminateError().isReported() && !inbound.offenderIsTerminate();
             connection.endByViolation(e, answered ? inbound.terminateFor(e, staging) : null);
+            // RFC 5041, Section 7.1: what follows is dropped, however much it is.
+            staging.position(staging.limit());
         } catch (RemoteTerminate e) {
             failNamedRead(e.message());
             connection.endByPeer(e.message());
+            staging.position(staging.limit());
         }
         if (connection.isEnding()) {
             // What came behind the end is of no use to anybody, and may be more than one FPDU.

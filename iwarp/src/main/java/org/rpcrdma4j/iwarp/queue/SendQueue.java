@@ -43,6 +43,7 @@ public final class SendQueue extends WorkQueue {
     private int readCount;
     private int maxReads;
     private boolean readsForbidden;
+    private boolean rtrReadOpen;
 
     public SendQueue(int queuePair, int depth, int maxSges, SoftCompletionQueue completions, Runnable onEmpty) {
         super(queuePair, depth, completions, onEmpty);
@@ -142,7 +143,7 @@ public final class SendQueue extends WorkQueue {
             return null;
         }
         // RFC 5040, Section 6.1: never more Reads open than agreed; what stands behind a parked Read waits too.
-        if (slot.operation() == Operation.RDMA_READ && readCount >= maxReads) {
+        if (slot.operation() == Operation.RDMA_READ && readCount + (rtrReadOpen ? 1 : 0) >= maxReads) {
             return null;
         }
         return slot;
@@ -156,6 +157,16 @@ public final class SendQueue extends WorkQueue {
             openReads[firstRead + readCount & (ring.length - 1)] = slot;
             readCount++;
         }
+    }
+
+    /** RFC 6581, Section 9.2: a Read was sent as RTR; it takes one of the peer's places as any other. */
+    public void rtrReadStarted() {
+        rtrReadOpen = true;
+    }
+
+    /** The Read sent as RTR was answered. */
+    public void rtrReadAnswered() {
+        rtrReadOpen = false;
     }
 
     /** The oldest Read that is not answered; null if there is none. */
@@ -180,25 +191,7 @@ public final class SendQueue extends WorkQueue {
         openReads[firstRead] = null;
         firstRead = firstRead + 1 & (ring.length - 1);
         readCount--;
-        slot.setAnswered();
-        finishReadIfOver(slot);
-    }
-
-    /** TCP has taken all of a request's message. That says nothing about the peer; but for a Read, the request is done. */
-    public void accepted(SendSlot slot) {
-        if (slot.operation() == Operation.RDMA_READ) {
-            slot.setAccepted();
-            finishReadIfOver(slot);
-        } else {
-            finish(slot, Status.SUCCESS);
-        }
-    }
-
-    /** ORDER: not before the sender is through with the Request: from then on the slot may be used again. */
-    private void finishReadIfOver(SendSlot slot) {
-        if (slot.isReadOver()) {
-            finish(slot, Status.SUCCESS);
-        }
+        finish(slot, Status.SUCCESS);
     }
 
     /** A request is done; reports it and those behind it, as far as order allows. */

@@ -35,8 +35,6 @@ public final class SendSlot {
     private int scope;
 
     private boolean done;
-    private boolean accepted;
-    private boolean answered;
     private Status status = Status.SUCCESS;
 
     private int sinkStag;
@@ -53,8 +51,6 @@ public final class SendSlot {
         fence = request.fence();
         done = false;
         status = Status.SUCCESS;
-        accepted = false;
-        answered = false;
         sinkStag = 0;
         sinkOffset = 0;
         received = 0;
@@ -149,19 +145,6 @@ public final class SendSlot {
 
     Status status() {
         return status;
-    }
-
-    void setAccepted() {
-        accepted = true;
-    }
-
-    void setAnswered() {
-        answered = true;
-    }
-
-    /** For a Read: whether its Request was taken by TCP and its Response is here. The one can be known before the other. */
-    boolean isReadOver() {
-        return accepted && answered;
     }
 
     void finish(Status newStatus) {

@@ -32,7 +32,7 @@ public final class FpduBatch {
 
     private static final int MAX_ENTRIES = 224;
     private static final int SLAB_BYTES = 24 * 1024;
-    private static final int TARGET_BYTES = 256 * 1024;
+    private static final int TARGET_BYTES = 512 * 1024;
     private static final int MAX_OVERHEAD_BYTES = 128;
     private static final ByteBuffer EMPTY = ByteBuffer.allocateDirect(0);
 
@@ -80,7 +80,7 @@ public final class FpduBatch {
         return accepted == bytes;
     }
 
-    /** Whether another FPDU may be added. */
+    /** Whether another FPDU may be added; behind its header there is room for a piece of payload. */
     boolean hasRoom() {
         return bytes < TARGET_BYTES
                 && fpduCount < MAX_FPDUS
@@ -166,20 +166,15 @@ public final class FpduBatch {
     }
 
     /**
-     * Adds memory of a region that is open under this STag, and enters it.
-     *
-     * @return false if the region has closed
+     * Adds memory of a region that the caller has entered under this STag; enters it for the batch too.
      */
-    boolean addMemory(Region region, int stag, MemorySegment piece, long offset, int length) {
+    void addMemory(Region region, int stag, MemorySegment piece, long offset, int length) {
         ByteBuffer view = views.view(entryCount, piece, offset, length);
-        if (!region.reenter(stag)) {
-            return false;
-        }
+        region.enterAgain();
         entered = true;
         isSlab[entryCount] = false;
         add(view, region, stag);
         bytes += length;
-        return true;
     }
 
     private void add(ByteBuffer view, @Nullable Region guard, int stag) {

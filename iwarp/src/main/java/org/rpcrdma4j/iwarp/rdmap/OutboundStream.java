@@ -3,7 +3,6 @@ package org.rpcrdma4j.iwarp.rdmap;
 
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.iwarp.ddp.DdpHeader;
-import org.rpcrdma4j.iwarp.error.TerminateError;
 import org.rpcrdma4j.iwarp.mem.AccessFault;
 import org.rpcrdma4j.iwarp.mem.AccessKind;
 import org.rpcrdma4j.iwarp.mem.Region;
@@ -222,7 +221,7 @@ public final class OutboundStream {
             context.lock().unlock();
         }
         if (fault != null) {
-            throw localFault(slot.operation() + ": " + fault);
+            throw StreamFault.local(slot.operation() + ": " + fault);
         }
     }
 
@@ -233,12 +232,7 @@ public final class OutboundStream {
         } finally {
             context.lock().unlock();
         }
-        throw localFault(slot.operation() + ": local memory, " + fault);
-    }
-
-    private static StreamFault localFault(String what) {
-        // RFC 5040, Section 7.1: an error of our own is reported without headers.
-        return new StreamFault(TerminateMessage.of(TerminateError.RDMAP_LOCAL_CATASTROPHIC), what);
+        throw StreamFault.local(slot.operation() + ": local memory, " + fault);
     }
 
     private AccessFault fixSink(SendSlot slot) {
@@ -256,6 +250,12 @@ public final class OutboundStream {
 
     private void sendRtr(Opcode kind) {
         if (kind == Opcode.READ_REQUEST) {
+            context.lock().lock();
+            try {
+                sends.rtrReadStarted();
+            } finally {
+                context.lock().unlock();
+            }
             writer.emptyReadRequest(NO_STAG, readMsn++);
         } else {
             emptyWrite();
@@ -374,17 +374,18 @@ public final class OutboundStream {
             } finally {
                 context.lock().unlock();
             }
-            return localFault(slot.operation() + ": local memory, " + AccessFault.INVALID_STAG);
+            return StreamFault.local(slot.operation() + ": local memory, " + AccessFault.INVALID_STAG);
         }
-        return localFault("memory gone");
+        return StreamFault.local("memory gone");
     }
 
-    /** An owner's message was accepted whole by TCP. */
+    /** An owner's message was accepted whole by TCP, which says nothing about the peer. */
     public void accepted(Object owner) {
         context.lock().lock();
         try {
             if (owner instanceof SendSlot slot) {
-                sends.accepted(slot);
+                // A Read, which is done when it is answered, owns no FPDU.
+                sends.finish(slot, Status.SUCCESS);
             } else if (owner instanceof InboundRead) {
                 context.inboundReads().accepted();
             }

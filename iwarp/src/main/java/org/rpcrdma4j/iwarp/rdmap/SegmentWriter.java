@@ -68,7 +68,8 @@ final class SegmentWriter {
                 slot.key(),
                 slot.remoteAddress());
         batch.addSlab(ReadRequestHeader.BYTES);
-        end(slot, 0, true);
+        // ORDER: the slot is no owner: the answer may come, and the slot be used again, before the writer looks.
+        end(this, 0, true);
     }
 
     /** A Read Request of no length, as RTR. */
@@ -130,7 +131,8 @@ final class SegmentWriter {
 
     private boolean gather(Region region, int stag, MemorySegment piece, long offset, int bytes) {
         if (bytes > FpduBatch.INLINE_BYTES) {
-            return batch.addMemory(region, stag, piece, offset, bytes);
+            batch.addMemory(region, stag, piece, offset, bytes);
+            return true;
         }
         try {
             MemorySegment.copy(piece, offset, batch.slabSegment(), batch.slabPosition(), bytes);

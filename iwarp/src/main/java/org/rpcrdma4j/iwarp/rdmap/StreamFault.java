@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.iwarp.rdmap;
 
+import org.rpcrdma4j.iwarp.error.TerminateError;
+
 /**
  * The outgoing direction cannot go on: an operation of ours failed on this side, or a Read of the peer cannot be answered. Carries the
  * Terminate to send. The stack is not recorded.
@@ -13,6 +15,11 @@ public final class StreamFault extends Exception {
     public StreamFault(TerminateMessage terminate, String message) {
         super(message, null, false, false);
         this.terminate = terminate;
+    }
+
+    /** An operation of ours failed. RFC 5040, Section 7.1: that is reported without headers. */
+    static StreamFault local(String what) {
+        return new StreamFault(TerminateMessage.of(TerminateError.RDMAP_LOCAL_CATASTROPHIC), what);
     }
 
     /** What the peer is to be told. */

@@ -44,7 +44,7 @@ final class TaggedPlacement {
     /**
      * Checks and places a segment.
      *
-     * @return whether a Read was completed by it
+     * @return whether a Read was completed by it, the RTR included
      */
     boolean segment(Opcode opcode, ByteBuffer staging, MemorySegment memory, int at, int payload)
             throws ProtocolViolation {
@@ -96,13 +96,16 @@ final class TaggedPlacement {
         context.lock().lock();
         try {
             read = context.sends().oldestRead();
+            if (awaitsRtrResponse) {
+                context.sends().rtrReadAnswered();
+            }
         } finally {
             context.lock().unlock();
         }
         if (awaitsRtrResponse) {
             awaitsRtrResponse = false;
             if (payload == 0 && last) {
-                return false;
+                return true;
             }
         }
         if (read == null) {

@@ -33,10 +33,13 @@ final class ViewCache {
         return buffer.limit((int) offset + length).position((int) offset);
     }
 
-    /** Two segments are equal if they enclose the same addresses; memory freed and handed out again differs in scope. */
+    /** Two segments are equal if they begin at the same address; memory freed and handed out again differs in scope. */
     private boolean isShown(int place, MemorySegment memory) {
         MemorySegment before = shown[place];
-        return before != null && before.equals(memory) && before.scope().equals(memory.scope());
+        return before != null
+                && before.equals(memory)
+                && before.byteSize() == memory.byteSize()
+                && before.scope().equals(memory.scope());
     }
 
     /** Lets go of all memory. */

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import org.jspecify.annotations.NullMarked;
+
+/** The command line tool; providers are found as services. */
+@NullMarked
+module org.rpcrdma4j.cli {
+    requires info.picocli;
+    requires java.logging;
+    requires java.management;
+    requires jdk.management;
+    requires org.rpcrdma4j.verbs;
+    requires static org.jspecify;
+
+    opens org.rpcrdma4j.cli to
+            info.picocli;
+}

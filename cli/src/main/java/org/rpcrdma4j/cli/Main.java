@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.rpcrdma4j.cli;
+
+import java.util.List;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import picocli.CommandLine;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** The program: exit status 0 for done, 1 for failed, 2 for wrong usage; an error is one line on standard error. */
+public final class Main {
+    private static final Logger LOG = Logger.getLogger("org.rpcrdma4j");
+
+    private Main() {}
+
+    /** Runs a command and ends the process. */
+    public static void main(String... args) {
+        // What the device logs of a bad peer is for operators of a service; here the commands tell it themselves.
+        LOG.setLevel(List.of(args).contains("--verbose") ? Level.ALL : Level.OFF);
+        System.exit(commandLine().execute(args));
+    }
+
+    /** The commands, ready to be executed. */
+    static CommandLine commandLine() {
+        return new CommandLine(new RpcrdmaCommand())
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setParameterExceptionHandler(Main::wrongUsage)
+                .setExecutionExceptionHandler(Main::failed);
+    }
+
+    private static int wrongUsage(CommandLine.ParameterException e, String... args) {
+        CommandLine at = e.getCommandLine();
+        String name = at.getCommandSpec().qualifiedName();
+        StringBuilder line = new StringBuilder(name).append(": ").append(oneLine(String.valueOf(e.getMessage())));
+        if (e instanceof UnmatchedArgumentException unmatched
+                && !unmatched.getSuggestions().isEmpty()) {
+            line.append("; did you mean ").append(String.join(" or ", unmatched.getSuggestions()));
+        }
+        at.getErr().println(line.append("; see ").append(name).append(" --help"));
+        return ExitCode.USAGE;
+    }
+
+    private static int failed(Exception e, CommandLine at, ParseResult parsed) {
+        at.getErr().println(at.getCommandSpec().qualifiedName() + ": " + oneLine(reason(e)));
+        if (RpcrdmaCommand.isVerbose(at)) {
+            e.printStackTrace(at.getErr());
+        }
+        return ExitCode.SOFTWARE;
+    }
+
+    private static String reason(Exception e) {
+        return e.getMessage() == null ? e.toString() : e.getMessage();
+    }
+
+    private static String oneLine(String text) {
+        return text.replaceAll("\\s*\\R\\s*", "; ");
+    }
+}
