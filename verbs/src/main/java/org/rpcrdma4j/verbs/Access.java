@@ -5,7 +5,8 @@ package org.rpcrdma4j.verbs;
  * The rights on a region. Reading by the local side is always allowed.
  *
  * @param localWrite a Receive or RDMA Read of our own may write into it
- * @param remoteRead the peer may read it by RDMA Read
+ * @param remoteRead the peer may read it by RDMA Read; such memory must not change while the peer may be reading, or the device's
+ *     digest may not fit what is sent and the connection ends
  * @param remoteWrite the peer may write it by RDMA Write; asks for {@code localWrite} too, as the verbs do
  */
 public record Access(boolean localWrite, boolean remoteRead, boolean remoteWrite) {

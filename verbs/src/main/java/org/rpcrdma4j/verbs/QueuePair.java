@@ -21,7 +21,7 @@ import java.util.concurrent.CompletableFuture;
  * <tr><td>IDLE, CONNECTING</td><td>refused</td><td>taken: post Receives before connect or accept</td></tr>
  * <tr><td>CONNECTED</td><td>taken</td><td>taken</td></tr>
  * <tr><td>CLOSING</td><td>refused</td><td>refused</td></tr>
- * <tr><td>ERROR</td><td>taken, completes at once as FLUSHED</td><td>the same</td></tr>
+ * <tr><td>ERROR</td><td>taken, completes as FLUSHED; refused once drained</td><td>the same</td></tr>
  * </table>
  * ERROR is final; a new connection takes a new queue pair.
  *
@@ -38,7 +38,8 @@ import java.util.concurrent.CompletableFuture;
  * <li><b>O3</b> Completions of one queue arrive in posting order, and the completion of a signaled work request implies that of
  *     all earlier ones of that queue.
  * <li><b>O4</b> When the queue pair enters ERROR, every outstanding work request, signaled or not, yields exactly one completion:
- *     the one that failed with its own status, all others as {@link WorkCompletion.Status#FLUSHED}.
+ *     the one that failed with its own status, all others as {@link WorkCompletion.Status#FLUSHED}. An unsignaled one that was
+ *     executed, with all before it, has ended silently and is not outstanding.
  * <li><b>O5</b> Posting a chain is prefix-atomic: those before the first bad one are posted, it and all later ones are not.
  * <li><b>O6</b> The peer's RDMA Writes are placed before the completion of the Receive that takes a Send posted after them.
  * <li><b>O7</b> When a Receive completes with an invalidated key, that region is INVALID already.
@@ -95,25 +96,28 @@ public interface QueuePair extends AutoCloseable {
 
     /**
      * Ends the connection gracefully: what was posted to the send queue is sent, then the peer sees an orderly end, and then
-     * the queue pair goes to ERROR and flushes what is left. Does nothing in CLOSING and ERROR.
+     * the queue pair goes to ERROR and flushes what is left. A peer that is too slow is not waited for without end. Does nothing in
+     * CLOSING and ERROR.
      */
     void disconnect();
 
     /**
      * Takes the queue pair to ERROR at once and flushes. When this returns, the device starts no further access to memory of
-     * outstanding work requests; their completions tell when each is free.
+     * outstanding work requests; their completions tell when each is free. The connection's listener is told of {@code LOCAL_CLOSE},
+     * or of a refusal if a set-up was under way; the peer sees its connection lost, or closed.
      */
     void abort();
 
     /**
-     * Takes the queue pair to ERROR and completes when every completion of both queues was polled, the receive queue's first.
-     * The caller goes on polling meanwhile.
+     * Takes the queue pair to ERROR and completes when every completion of both queues was polled, also of what is posted
+     * meanwhile; nothing can be posted afterwards. The caller goes on polling. Of a queue pair that is closed it is complete.
      */
     CompletableFuture<Void> drain();
 
     /**
-     * Aborts and destroys. Returns when no thread of the device works for it any more, except the calling one. Completions
-     * that were not polled are discarded.
+     * Aborts and destroys. When this returns, no thread of the device touches its memory or calls for it any more: what the
+     * connection's listener has still to be told is told on the calling thread, and a call that is under way is waited for, so hold no
+     * lock that a listener takes. Completions that were not polled are discarded.
      */
     @Override
     void close();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.verbs;
 
-/** Writes a gather list to one region of the peer. The peer's program is not told. libibverbs: {@code IBV_WR_RDMA_WRITE}. */
+/** Writes a gather list to one region of the peer. The peer's program is not told. Without bytes, key and address are not looked at. libibverbs: {@code IBV_WR_RDMA_WRITE}. */
 public final class RdmaWriteRequest extends SendQueueRequest {
 
     private final SgeList sges = new SgeList();

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * Registers what is mapped to a {@link FastRegion}: from its execution on, the region is VALID under the given key and rights.
  *
  * <p>The region must be INVALID and mapped when this is executed, and must not be touched by its owner until then. Fails with {@link
- * WorkCompletion.Status#LOCAL_QP_OPERATION_ERROR} otherwise, which ends the connection. See {@link FastRegion} for what it is in
+ * WorkCompletion.Status#LOCAL_QP_OPERATION_ERROR} otherwise, and for a key without the region's index, which ends the connection. See {@link FastRegion} for what it is in
  * other verbs.
  */
 public final class RegisterRequest extends SendQueueRequest {

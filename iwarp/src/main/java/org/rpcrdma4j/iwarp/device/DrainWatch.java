@@ -29,6 +29,12 @@ final class DrainWatch {
         return now;
     }
 
+    /** Whether somebody waited and everything was polled. */
+    boolean isOver() {
+        CompletableFuture<Void> now = waiting;
+        return now != null && now.isDone();
+    }
+
     /** Something that counts may have changed; possibly with locks held. */
     void changed() {
         if (waiting != null && !check.schedule()) {

@@ -126,8 +126,6 @@ final class SoftQueuePair implements QueuePair {
         return context;
     }
 
-    // Posting.
-
     @Override
     public PostResult postSend(SendQueueRequest request) {
         Refused refused;
@@ -163,11 +161,16 @@ final class SoftQueuePair implements QueuePair {
     }
 
     private @Nullable Refused sendStateFault() {
-        return state == State.CONNECTED || (state == State.ERROR && !closed) ? null : wrongState();
+        return state == State.CONNECTED || (state == State.ERROR && !isOver()) ? null : wrongState();
     }
 
     private Refused wrongState() {
-        return new Refused(0, Reason.WRONG_STATE, "the queue pair is " + (closed ? "closed" : state));
+        return new Refused(0, Reason.WRONG_STATE, "the queue pair is " + (isOver() ? "drained or closed" : state));
+    }
+
+    /** Nothing may be posted any more: the owner was told that no completion follows. */
+    private boolean isOver() {
+        return closed || drain.isOver();
     }
 
     private void transmit() {
@@ -208,7 +211,7 @@ final class SoftQueuePair implements QueuePair {
     }
 
     private @Nullable Refused receiveStateFault() {
-        return state == State.CLOSING || closed ? wrongState() : null;
+        return state == State.CLOSING || isOver() ? wrongState() : null;
     }
 
     private void flushIfFlushed() {
@@ -217,8 +220,6 @@ final class SoftQueuePair implements QueuePair {
             receives.flush();
         }
     }
-
-    // Connecting.
 
     /** IDLE to CONNECTING; the program is told by the given one. */
     void beginSetUp(StreamHandOver newHandOver) {
@@ -266,8 +267,6 @@ final class SoftQueuePair implements QueuePair {
             lock.unlock();
         }
     }
-
-    // Ending.
 
     /** The connection's end has begun: posts are taken and completed as flushed. */
     void ending() {

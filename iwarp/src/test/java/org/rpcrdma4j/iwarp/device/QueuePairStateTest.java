@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.rpcrdma4j.verbs.Access;
@@ -44,6 +45,14 @@ class QueuePairStateTest {
             assertThat(refused.reason()).isEqualTo(reason);
             assertThat(refused.firstBad()).isEqualTo(firstBad);
         });
+    }
+
+    @Test
+    void nothingCanBePostedOnceAQueuePairIsDrained() throws Exception {
+        client.queuePair.drain().get(10, TimeUnit.SECONDS);
+        assertRefused(client.queuePair.postReceive(client.receive(1, 0, 8)), Reason.WRONG_STATE, 0);
+        assertRefused(client.queuePair.postSend(client.send(2, 0, 8)), Reason.WRONG_STATE, 0);
+        assertThat(client.poll(client.receiving)).isEmpty();
     }
 
     @Test

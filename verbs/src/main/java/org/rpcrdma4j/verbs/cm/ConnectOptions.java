@@ -10,7 +10,8 @@ import java.util.Objects;
  * @param privateData for the peer
  * @param inboundReads RDMA Reads of the peer that we serve at a time (IRD)
  * @param outboundReads RDMA Reads of ours outstanding at a time (ORD)
- * @param peerToPeer whether either side may send first (RFC 6581); some iWARP cards demand it. Only for connect
+ * @param peerToPeer whether either side may send first (RFC 6581). Without it, on iWARP, what the accepting side posts waits until
+ *     the connecting side has sent something; some cards demand it. Only for connect
  * @param timeout limit for the whole set-up
  */
 public record ConnectOptions(
