@@ -23,7 +23,7 @@ class ConformanceTableTest {
     private static final Pattern NAME = Pattern.compile("`([^`]+)`");
     private static final Pattern KIND = Pattern.compile("\\*\\*([^*]+)\\*\\*: .*");
     private static final Pattern TEST_METHOD =
-            Pattern.compile("@(?:Test|ParameterizedTest|RepeatedTest|Property|Example)\\b[^{;]*?\\bvoid (\\w+)\\(");
+            Pattern.compile("@(?:Test|ParameterizedTest|RepeatedTest|Property|Example)\\b[\\s\\S]*?\\bvoid (\\w+)\\(");
     private static final String OBEYED = "obeyed";
 
     private static final Path ROOT = projectRoot();
@@ -48,7 +48,11 @@ class ConformanceTableTest {
     @Test
     void everyClassNamedExistsInTheProduct() throws IOException {
         Set<String> known = sources("iwarp/src/main", "verbs/src/main").keySet();
-        assertThat(rows()).allSatisfy(row -> assertThat(known).as(row.id()).containsAll(row.classes()));
+        assertThat(rows())
+                .flatExtracting(Row::classes)
+                .filteredOn(name -> !known.contains(name))
+                .as("classes that do not exist")
+                .isEmpty();
     }
 
     @Test
@@ -56,7 +60,11 @@ class ConformanceTableTest {
         Set<String> known = sources("iwarp/src/test", "testkit/src/main").entrySet().stream()
                 .flatMap(source -> testsOf(source.getKey(), source.getValue()))
                 .collect(Collectors.toSet());
-        assertThat(rows()).allSatisfy(row -> assertThat(known).as(row.id()).containsAll(row.tests()));
+        assertThat(rows())
+                .flatExtracting(Row::tests)
+                .filteredOn(name -> !known.contains(name))
+                .as("tests that do not exist")
+                .isEmpty();
     }
 
     @Test
@@ -74,8 +82,8 @@ class ConformanceTableTest {
 
     @Test
     void thereAreAsManyRowsOfEachKindAsTheHeadSays() throws IOException {
-        Map<String, Long> counted = new HashMap<>(
-                rows().stream().collect(Collectors.groupingBy(Row::kind, Collectors.counting())));
+        Map<String, Long> counted =
+                new HashMap<>(rows().stream().collect(Collectors.groupingBy(Row::kind, Collectors.counting())));
         counted.put("all", (long) rows().size());
         assertThat(counted).isEqualTo(numbersOfTheHead());
     }
@@ -111,7 +119,8 @@ class ConformanceTableTest {
     }
 
     private static Stream<String> testsOf(String name, List<String> texts) {
-        return texts.stream().flatMap(text -> TEST_METHOD.matcher(text).results())
+        return texts.stream()
+                .flatMap(text -> TEST_METHOD.matcher(text).results())
                 .map(found -> name + "." + found.group(1));
     }
 
@@ -120,10 +129,10 @@ class ConformanceTableTest {
         Map<String, List<String>> texts = new HashMap<>();
         for (String directory : directories) {
             try (Stream<Path> files = Files.walk(ROOT.resolve(directory))) {
-                for (Path file : files.filter(f -> f.toString().endsWith(".java")).toList()) {
+                for (Path file :
+                        files.filter(f -> f.toString().endsWith(".java")).toList()) {
                     String name = file.getFileName().toString().replace(".java", "");
-                    texts.computeIfAbsent(name, key -> new ArrayList<>())
-                            .add(Files.readString(file));
+                    texts.computeIfAbsent(name, key -> new ArrayList<>()).add(Files.readString(file));
                 }
             }
         }
