@@ -8,7 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -89,7 +88,7 @@ class ConformanceTableTest {
     }
 
     private static Map<String, Long> numbersOfTheHead() throws IOException {
-        Map<String, Long> said = new LinkedHashMap<>();
+        Map<String, Long> said = new HashMap<>();
         for (List<String> cells : tableRows()) {
             if (cells.size() == 3 && cells.get(1).matches("\\d+")) {
                 said.put(cells.getFirst(), Long.valueOf(cells.get(1)));
