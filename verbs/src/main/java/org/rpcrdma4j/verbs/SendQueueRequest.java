@@ -8,7 +8,7 @@ package org.rpcrdma4j.verbs;
  * behind them, wait until every earlier RDMA Read of the queue is complete.
  */
 public abstract sealed class SendQueueRequest extends WorkRequest
-        permits SendRequest, RdmaWriteRequest, RdmaReadRequest, RegisterRequest, LocalInvalidateRequest {
+        permits SendRequest, RdmaRequest, RegisterRequest, LocalInvalidateRequest {
 
     private boolean signaled = true;
     private boolean fence;

@@ -6,8 +6,7 @@ import org.rpcrdma4j.iwarp.mem.Region;
 import org.rpcrdma4j.iwarp.mem.SoftFastRegion;
 import org.rpcrdma4j.verbs.Access;
 import org.rpcrdma4j.verbs.LocalInvalidateRequest;
-import org.rpcrdma4j.verbs.RdmaReadRequest;
-import org.rpcrdma4j.verbs.RdmaWriteRequest;
+import org.rpcrdma4j.verbs.RdmaRequest;
 import org.rpcrdma4j.verbs.RegisterRequest;
 import org.rpcrdma4j.verbs.SendQueueRequest;
 import org.rpcrdma4j.verbs.SendRequest;
@@ -62,15 +61,10 @@ public final class SendSlot {
                 invalidates = send.invalidates();
                 key = send.invalidateKey();
             }
-            case RdmaWriteRequest write -> {
-                sges.copy(write.sges());
-                key = write.remoteKey();
-                remoteAddress = write.remoteAddress();
-            }
-            case RdmaReadRequest read -> {
-                sges.copy(read.sges());
-                key = read.remoteKey();
-                remoteAddress = read.remoteAddress();
+            case RdmaRequest<?> rdma -> {
+                sges.copy(rdma.sges());
+                key = rdma.remoteKey();
+                remoteAddress = rdma.remoteAddress();
             }
             case RegisterRequest register -> {
                 region = (SoftFastRegion) register.region();
