@@ -107,6 +107,10 @@ public final class Connection implements ReadyHandler {
         return loop;
     }
 
+    ConnectionReport report() {
+        return report;
+    }
+
     /**
      * Begins to move bytes. On the loop's thread.
      *

@@ -34,8 +34,14 @@ public final class ConnectionReport {
         counters.increment(Counter.STREAM_VIOLATIONS);
         if (error == TerminateError.MPA_CRC) {
             counters.increment(Counter.STREAM_CRC_ERRORS);
+        } else if (error == TerminateError.DDP_UNTAGGED_NO_BUFFER) {
+            counters.increment(Counter.STREAM_NO_RECEIVE);
         }
         wireLog.badInput(name, detail);
+    }
+
+    void emptySegments(long count) {
+        counters.add(Counter.STREAM_EMPTY_SEGMENTS, count);
     }
 
     void terminateReceived(TerminateMessage message) {

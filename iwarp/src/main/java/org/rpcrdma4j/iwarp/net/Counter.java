@@ -43,7 +43,11 @@ public enum Counter {
     SET_UP_MALFORMED("setup.malformed"),
     /** Streams ended because a rule was broken, by the peer or by a work request of ours. */
     STREAM_VIOLATIONS("stream.violations"),
-    /** Of these: FPDUs whose CRC was wrong. */
+    /** Of these: Sends for which no Receive was posted. */
+    STREAM_NO_RECEIVE("stream.no_receive"),
+    /** Segments received without payload; lawful, but a peer that sends many of them costs work for nothing. */
+    STREAM_EMPTY_SEGMENTS("stream.empty_segments"),
+    /** Of the violations: FPDUs whose CRC was wrong. */
     STREAM_CRC_ERRORS("stream.crc_errors"),
     /** Terminate messages sent. */
     TERMINATES_SENT("stream.terminates_sent"),

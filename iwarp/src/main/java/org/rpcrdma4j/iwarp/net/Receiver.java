@@ -115,6 +115,10 @@ final class Receiver {
             connection.endByPeer(e.message());
             staging.position(staging.limit());
         }
+        long empty = inbound.takeEmptySegments();
+        if (empty > 0) {
+            connection.report().emptySegments(empty);
+        }
         if (connection.isEnding()) {
             // What came behind the end is of no use to anybody, and may be more than one FPDU.
             carry.drop();

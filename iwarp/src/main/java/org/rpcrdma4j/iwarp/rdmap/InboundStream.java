@@ -35,7 +35,7 @@ public final class InboundStream {
     private boolean ended;
     private boolean wakesSender;
     private long fpdus;
-    private long emptyFpdus;
+    private long emptySegments;
 
     private int offenderAt;
     private int offenderLength;
@@ -57,9 +57,11 @@ public final class InboundStream {
         return fpdus;
     }
 
-    /** How many of them carried no payload. */
-    public long emptyFpdus() {
-        return emptyFpdus;
+    /** How many segments carried no payload since this was asked last. */
+    public long takeEmptySegments() {
+        long empty = emptySegments;
+        emptySegments = 0;
+        return empty;
     }
 
     /** Whether a message has begun and not ended. */
@@ -113,11 +115,6 @@ public final class InboundStream {
         }
     }
 
-    /** How many bytes the incomplete FPDU at the position still lacks, at least. */
-    public int missingBytes(ByteBuffer staging) {
-        return parser.missingBytes(staging);
-    }
-
     /** The Terminate for a violation that {@link #receive} has just thrown; the staging buffer is as it was. */
     public TerminateMessage terminateFor(IwarpException violation, ByteBuffer staging) {
         return TerminateMessage.of(violation.terminateError(), staging, offenderAt, offenderLength);
@@ -134,7 +131,7 @@ public final class InboundStream {
         } else {
             int payload = length - (opcode.isTagged() ? DdpHeader.TAGGED_BYTES : DdpHeader.UNTAGGED_BYTES);
             if (payload == 0) {
-                emptyFpdus++;
+                emptySegments++;
             }
             if (!opcode.isTagged()) {
                 receives.segment(opcode, staging, memory, at, payload);

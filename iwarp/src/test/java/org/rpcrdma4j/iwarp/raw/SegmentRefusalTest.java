@@ -169,6 +169,7 @@ class SegmentRefusalTest {
         Ulpdu offender = Ulpdu.send(1, new byte[length]);
         stream.peer().send(offender);
         rig.assertEndedBy(stream, Ulpdu.terminateFor(1, 2, 2, offender));
+        assertThat(rig.device.counters()).containsEntry("stream.no_receive", 1L);
     }
 
     @ParameterizedTest

@@ -141,6 +141,7 @@ class ToleranceTest {
                         Ulpdu.untagged(Ulpdu.SEND, 0, 0, 1, 2, (byte) 3));
         assertThat(stream.await(receive).byteLength()).isEqualTo(3);
         patch.assertHolds(0, (byte) 1, (byte) 2, (byte) 3);
+        assertThat(rig.device.counters().get("stream.empty_segments")).isGreaterThanOrEqualTo(3);
         rig.assertInOrder(stream, 2);
     }
 
