@@ -20,8 +20,10 @@ import java.lang.invoke.VarHandle;
  * #enter} and {@link #leave}.
  *
  * <p>Safe for all threads; {@link #open} and {@link #shut} exclude each other by their caller.
+ *
+ * <p>It is part of its region, not an object beside it: with very many regions each object looked at is a cache miss.
  */
-final class Guard {
+public abstract sealed class Guard permits Region {
     private static final long OPEN = 1L << 31;
     private static final long COUNT = OPEN - 1;
     private static final VarHandle WORD;
@@ -41,22 +43,22 @@ final class Guard {
     }
 
     /** The STag of the current or the last registration. */
-    int stag() {
+    final int stag() {
         return (int) (word >>> 32);
     }
 
     /** Whether an access may enter. */
-    boolean isOpen() {
+    final boolean isOpen() {
         return (word & OPEN) != 0;
     }
 
     /** Whether it is open, or shut while somebody is still in. */
-    boolean isInUse() {
+    final boolean isInUse() {
         return (word & (OPEN | COUNT)) != 0;
     }
 
     /** Enters if the guard is open under exactly this STag. */
-    boolean enter(int stag) {
+    final boolean enter(int stag) {
         while (true) {
             long now = word;
             if ((int) (now >>> 32) != stag || (now & OPEN) == 0) {
@@ -68,17 +70,21 @@ final class Guard {
         }
     }
 
-    /** Enters once more, for who is in already: also while somebody waits in {@link #shut}. */
-    void enterAgain() {
+    /**
+     * Enters once more, for who is in already: also while somebody waits in {@link #shut}. This cannot fail, and another {@link #leave}
+     * must follow.
+     */
+    public final void enterAgain() {
         WORD.getAndAdd(this, 1L);
     }
 
-    void leave() {
+    /** Ends an access. */
+    public final void leave() {
         WORD.getAndAdd(this, -1L);
     }
 
     /** Opens under a new STag. The guard must be shut. */
-    void open(int stag) {
+    final void open(int stag) {
         word = (long) stag << 32 | OPEN;
     }
 
@@ -87,7 +93,7 @@ final class Guard {
      *
      * @return whether it was open under this STag; otherwise nothing was done
      */
-    boolean shut(int stag) {
+    final boolean shut(int stag) {
         while (true) {
             long now = word;
             if ((int) (now >>> 32) != stag || (now & OPEN) == 0) {
@@ -101,7 +107,7 @@ final class Guard {
     }
 
     /** Waits until nobody is in; only useful while shut. */
-    void awaitEmpty() {
+    final void awaitEmpty() {
         for (int tries = 0; (word & COUNT) != 0; tries++) {
             OtherThreads.pause(tries);
         }

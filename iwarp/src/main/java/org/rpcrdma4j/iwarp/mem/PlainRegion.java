@@ -29,22 +29,22 @@ public final class PlainRegion extends Region {
         region.addPiece(memory);
         region.describe(memory.address(), access, DOMAIN_WIDE);
         table.put(stag, region);
-        region.guard.open(stag);
+        region.open(stag);
         return region;
     }
 
     @Override
     public void close() {
-        int stag = guard.stag();
+        int stag = stag();
         // ORDER: the peer is fenced before the lease ends and before the STag can be drawn again.
-        if (guard.shut(stag)) {
+        if (shut(stag)) {
             table.remove(stag);
             dropPieces();
             leases.regionGone();
             domain.regionGone();
         } else {
             // Somebody else closes it at this moment, or has done so.
-            guard.awaitEmpty();
+            awaitEmpty();
         }
     }
 }

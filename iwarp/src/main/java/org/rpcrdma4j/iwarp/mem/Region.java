@@ -8,14 +8,14 @@ import org.rpcrdma4j.verbs.MemoryRegion;
 import org.rpcrdma4j.verbs.ProtectionDomain;
 
 /**
- * A region of this device: pieces of memory that form one range of tagged offsets, from {@code base} on, behind a {@link Guard}.
+ * A region of this device: pieces of memory that form one range of tagged offsets, from {@code base} on, behind its {@link Guard}.
  *
  * <p><b>Use.</b> {@link #enter} checks an access and, if it may go on, keeps the region from being invalidated until {@link #leave}.
  * Between the two the pieces may be read or written within the range that was checked.
  *
  * <p><b>Threads.</b> enter and leave: all. Everything that changes the region: see the subclasses.
  */
-public abstract sealed class Region implements MemoryRegion permits PlainRegion, SoftFastRegion {
+public abstract sealed class Region extends Guard implements MemoryRegion permits PlainRegion, SoftFastRegion {
     /** The scope of a region that every queue pair of its domain may use. */
     public static final int DOMAIN_WIDE = 0;
 
@@ -24,7 +24,6 @@ public abstract sealed class Region implements MemoryRegion permits PlainRegion,
     final Domain domain;
     final StagTable table;
     final Leases leases;
-    final Guard guard;
 
     private MemorySegment[] pieces = NOTHING;
     private long[] ends = {};
@@ -36,10 +35,10 @@ public abstract sealed class Region implements MemoryRegion permits PlainRegion,
     private int scope = DOMAIN_WIDE;
 
     Region(Domain domain, StagTable table, Leases leases, int stag) {
+        super(stag);
         this.domain = domain;
         this.table = table;
         this.leases = leases;
-        this.guard = new Guard(stag);
     }
 
     @Override
@@ -49,7 +48,7 @@ public abstract sealed class Region implements MemoryRegion permits PlainRegion,
 
     @Override
     public final int remoteKey() {
-        return guard.stag();
+        return stag();
     }
 
     @Override
@@ -69,7 +68,7 @@ public abstract sealed class Region implements MemoryRegion permits PlainRegion,
 
     @Override
     public final boolean isValid() {
-        return guard.isOpen();
+        return isOpen();
     }
 
     /** The queue pair that may use it, or {@link #DOMAIN_WIDE}. */
@@ -89,7 +88,7 @@ public abstract sealed class Region implements MemoryRegion permits PlainRegion,
      */
     public final AccessFault enter(
             int stag, AccessKind kind, ProtectionDomain caller, int queuePair, long to, long bytes) {
-        if (!guard.enter(stag)) {
+        if (!enter(stag)) {
             return AccessFault.INVALID_STAG;
         }
         return checked(kind, caller, queuePair, to, bytes);
@@ -98,7 +97,7 @@ public abstract sealed class Region implements MemoryRegion permits PlainRegion,
     private AccessFault checked(AccessKind kind, ProtectionDomain caller, int queuePair, long to, long bytes) {
         AccessFault fault = check(kind, caller, queuePair, to, bytes);
         if (fault != AccessFault.NONE) {
-            guard.leave();
+            leave();
         }
         return fault;
     }
@@ -106,7 +105,7 @@ public abstract sealed class Region implements MemoryRegion permits PlainRegion,
     /** Enters for an access of our own, by an offset from the first byte. */
     public final AccessFault enterLocal(
             int stag, AccessKind kind, ProtectionDomain caller, int queuePair, long offset, long bytes) {
-        if (!guard.enter(stag)) {
+        if (!enter(stag)) {
             return AccessFault.INVALID_STAG;
         }
         // ORDER: the base is read inside: it changes with the registration.
@@ -115,17 +114,7 @@ public abstract sealed class Region implements MemoryRegion permits PlainRegion,
 
     /** Enters again for what was checked before under this STag; the registration is still the same if this succeeds. */
     public final boolean reenter(int stag) {
-        return guard.enter(stag);
-    }
-
-    /** Enters once more, for who has entered and not left; this cannot fail, and another {@link #leave} must follow. */
-    public final void enterAgain() {
-        guard.enterAgain();
-    }
-
-    /** Ends an access. */
-    public final void leave() {
-        guard.leave();
+        return enter(stag);
     }
 
     private AccessFault check(AccessKind kind, ProtectionDomain caller, int queuePair, long to, long bytes) {

@@ -48,7 +48,7 @@ public final class SoftFastRegion extends Region implements FastRegion {
 
     @Override
     public State state() {
-        return guard.isInUse() ? State.VALID : State.INVALID;
+        return isInUse() ? State.VALID : State.INVALID;
     }
 
     @Override
@@ -105,7 +105,7 @@ public final class SoftFastRegion extends Region implements FastRegion {
         if (closed) {
             throw new IllegalStateException(what + ": region " + this + " is closed");
         }
-        if (claims.get() > 0 || guard.isInUse()) {
+        if (claims.get() > 0 || isInUse()) {
             throw new IllegalStateException(what + ": region " + this + " is valid or being registered");
         }
     }
@@ -137,7 +137,7 @@ public final class SoftFastRegion extends Region implements FastRegion {
         String fault = faultOf(stag, access, caller);
         if (fault == null) {
             describe(remoteAddress(), access, queuePair);
-            guard.open(stag);
+            open(stag);
         }
         return fault;
     }
@@ -153,7 +153,7 @@ public final class SoftFastRegion extends Region implements FastRegion {
             return "key 0x%08x does not have the region's index 0x%08x".formatted(stag, index);
         }
         // Also while an access is still in: it may be that of the caller, who must not wait for himself.
-        if (guard.isInUse()) {
+        if (isInUse()) {
             return "region is valid already";
         }
         if (pieceCount() == 0) {
@@ -176,27 +176,27 @@ public final class SoftFastRegion extends Region implements FastRegion {
         if (!caller.equals(domain)) {
             return "key 0x%08x belongs to another protection domain".formatted(stag);
         }
-        if (!guard.shut(stag)) {
-            if (guard.stag() != stag) {
-                return "key 0x%08x is not that of the region's registration, 0x%08x".formatted(stag, guard.stag());
+        if (!shut(stag)) {
+            if (stag() != stag) {
+                return "key 0x%08x is not that of the region's registration, 0x%08x".formatted(stag, stag());
             }
-            guard.awaitEmpty();
+            awaitEmpty();
         }
         return null;
     }
 
     /** Why a peer's queue pair may not invalidate this STag; {@link AccessFault#NONE} if it was invalidated, or was so before. */
     public AccessFault invalidateByPeer(int stag, ProtectionDomain caller, int queuePair) {
-        if (!guard.enter(stag)) {
+        if (!enter(stag)) {
             // The local side was first, if this was the last registration's STag, and one of this stream.
-            boolean wasOurs = guard.stag() == stag && caller.equals(domain) && scope() == queuePair;
-            guard.awaitEmpty();
+            boolean wasOurs = stag() == stag && caller.equals(domain) && scope() == queuePair;
+            awaitEmpty();
             return wasOurs ? AccessFault.NONE : AccessFault.INVALID_STAG;
         }
         AccessFault fault = faultOfPeer(caller, queuePair);
-        guard.leave();
+        leave();
         if (fault == AccessFault.NONE) {
-            guard.shut(stag);
+            shut(stag);
         }
         return fault;
     }
@@ -218,9 +218,9 @@ public final class SoftFastRegion extends Region implements FastRegion {
         }
         // From here on nobody opens it. ORDER: the peer is fenced before the lease ends and before the index can be
         // drawn again.
-        int stag = guard.stag();
-        guard.shut(stag);
-        guard.awaitEmpty();
+        int stag = stag();
+        shut(stag);
+        awaitEmpty();
         if (first) {
             table.remove(stag);
             synchronized (this) {
@@ -233,6 +233,6 @@ public final class SoftFastRegion extends Region implements FastRegion {
 
     @Override
     public String toString() {
-        return "0x%08x %s".formatted(guard.stag(), state());
+        return "0x%08x %s".formatted(stag(), state());
     }
 }

@@ -4,7 +4,6 @@ package org.rpcrdma4j.iwarp.mem;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -22,8 +21,7 @@ import org.jspecify.annotations.Nullable;
  * source given. RFC 5042, Section 6.1.1: they are reused late: an index given back waits in line until the line is as long as half
  * of the indexes that are free.
  *
- * <p>Look-up takes no lock: a hash table whose chains are immutable; changes are made under a lock, by putting new chains in place,
- * and growing publishes a whole new array. Registration and invalidation of a fast region do not come here at all.
+ * <p>Look-up takes no lock ({@link StagSlots}); changes are made under one, and growing publishes slots anew. Registration and invalidation of a fast region do not come here at all.
  */
 public final class StagTable {
     public static final int KEY_MASK = 0xFF;
@@ -31,13 +29,11 @@ public final class StagTable {
 
     private static final int INDEXES = 1 << 24;
 
-    private record Entry(int index, Region region, @Nullable Entry next) {}
-
     private final IntSupplier random;
     private final int maxRegions;
     private final BitSet taken = new BitSet();
     private final IntQueue waiting = new IntQueue();
-    private volatile AtomicReferenceArray<@Nullable Entry> buckets = new AtomicReferenceArray<>(64);
+    private volatile StagSlots slots = new StagSlots(0);
     private int size;
 
     /**
@@ -55,13 +51,7 @@ public final class StagTable {
 
     /** The region with this STag's index; the key is left to {@link Region#enter}. Null if there is none. */
     public @Nullable Region find(int stag) {
-        AtomicReferenceArray<@Nullable Entry> table = buckets;
-        int index = stag >>> 8;
-        Entry entry = table.get(bucketOf(index, table.length()));
-        while (entry != null && entry.index != index) {
-            entry = entry.next;
-        }
-        return entry == null ? null : entry.region;
+        return slots.find(stag >>> 8);
     }
 
     /** Number of regions. */
@@ -84,18 +74,15 @@ public final class StagTable {
     }
 
     synchronized void put(int stag, Region region) {
-        if (size > buckets.length()) {
-            grow();
+        if (slots.isFull()) {
+            slots = slots.rebuilt();
         }
-        int index = stag >>> 8;
-        int bucket = bucketOf(index, buckets.length());
-        buckets.set(bucket, new Entry(index, region, buckets.get(bucket)));
+        slots.put(stag >>> 8, region);
     }
 
     synchronized void remove(int stag) {
         int index = stag >>> 8;
-        int bucket = bucketOf(index, buckets.length());
-        buckets.set(bucket, without(buckets.get(bucket), index));
+        slots.remove(index);
         size--;
         waiting.add(index);
         while (waiting.size() > (INDEXES - size) / 2) {
@@ -103,40 +90,12 @@ public final class StagTable {
         }
     }
 
-    private static @Nullable Entry without(@Nullable Entry chain, int index) {
-        if (chain == null) {
-            return null;
-        }
-        return chain.index == index ? chain.next : new Entry(chain.index, chain.region, without(chain.next, index));
-    }
-
     /** Closes every region. */
     public void closeAll() {
         List<Region> all = new ArrayList<>();
         synchronized (this) {
-            for (int i = 0; i < buckets.length(); i++) {
-                for (Entry entry = buckets.get(i); entry != null; entry = entry.next) {
-                    all.add(entry.region);
-                }
-            }
+            slots.forEach(all::add);
         }
         all.forEach(Region::close);
-    }
-
-    private void grow() {
-        AtomicReferenceArray<@Nullable Entry> old = buckets;
-        AtomicReferenceArray<@Nullable Entry> grown = new AtomicReferenceArray<>(4 * old.length());
-        for (int i = 0; i < old.length(); i++) {
-            for (Entry entry = old.get(i); entry != null; entry = entry.next) {
-                int bucket = bucketOf(entry.index, grown.length());
-                grown.setPlain(bucket, new Entry(entry.index, entry.region, grown.getPlain(bucket)));
-            }
-        }
-        buckets = grown;
-    }
-
-    private static int bucketOf(int index, int length) {
-        // Indexes are random already; the low bits do.
-        return index & (length - 1);
     }
 }
