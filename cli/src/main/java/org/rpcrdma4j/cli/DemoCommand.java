@@ -60,6 +60,8 @@ final class DemoCommand implements Callable<Integer> {
                 ProgressLine line = new ProgressLine()) {
             seen = Demonstration.run(
                     opened, size.bytes(), done -> line.show("moving: %d %%".formatted(done * 50 / size.bytes())));
+        } catch (OutOfMemoryError e) {
+            throw new IOException("no memory for two buffers of " + size.bytes() + " bytes; try a smaller --size", e);
         }
         MappingLedger ledger = Demonstration.requireBalanced(opened.ledger());
         print(spec.commandLine().getOut(), opened.name(), seen, ledger);

@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -24,7 +25,7 @@ import picocli.CommandLine.Spec;
         sortOptions = false,
         exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {"0:done", "1:failed; the reason is on standard error", "2:wrong usage"},
-        subcommands = {DevicesCommand.class, DemoCommand.class, BenchCommand.class})
+        subcommands = {DevicesCommand.class, DemoCommand.class, BenchCommand.class, HelpCommand.class})
 final class RpcrdmaCommand implements Runnable {
     @Spec
     private CommandSpec spec;

@@ -120,6 +120,7 @@ class CommandLineTest {
     void helpAndVersionAreStatusZero() {
         assertThat(run("--help")).isZero();
         assertThat(run("demo", "--help")).isZero();
+        assertThat(run("help", "demo")).isZero();
         assertThat(run("--version")).isZero();
         assertThat(out.toString()).contains("Exit status:", "--size", "rpcrdma ", "Java 25");
     }

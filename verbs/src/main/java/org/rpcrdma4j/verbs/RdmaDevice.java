@@ -48,7 +48,8 @@ public interface RdmaDevice extends AutoCloseable {
 
     /**
      * Closes everything that still lives on the device, without grace: queue pairs go to {@link QueuePair.State#ERROR},
-     * regions are deregistered, threads end. Returns when no thread of the device touches memory of a caller any more.
+     * regions are deregistered, threads end. Returns when no thread of the device touches memory of a caller any more; a handler or
+     * listener that is running is waited for, unless it is the caller.
      */
     @Override
     void close();

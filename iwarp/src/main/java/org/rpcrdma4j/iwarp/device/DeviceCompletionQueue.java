@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.iwarp.device;
 
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.iwarp.net.EventLoop;
 import org.rpcrdma4j.iwarp.net.LoopTask;
@@ -10,40 +10,47 @@ import org.rpcrdma4j.verbs.CompletionHandler;
 import org.rpcrdma4j.verbs.CompletionQueue;
 import org.rpcrdma4j.verbs.WorkCompletion;
 
-/** A completion queue and the loop that calls its handler; queue pairs whose Receives report here live on the same loop. */
+/**
+ * A completion queue and the loop that calls its handler.
+ *
+ * <p>The loop is chosen when the first queue pair reports here: the next one in turn if it reports Receives, for queue pairs live on the loop
+ * of their receive completion queue; else that of the queue pair. So queue pairs spread over all loops, and what belongs together is
+ * on one.
+ */
 final class DeviceCompletionQueue implements CompletionQueue {
-    private final EventLoop loop;
     private final SoftCompletionQueue entries;
+    private final @Nullable CompletionHandler handler;
+    private @Nullable EventLoop loop;
+    private volatile @Nullable LoopTask wake;
 
-    private DeviceCompletionQueue(EventLoop loop, SoftCompletionQueue entries) {
-        this.loop = loop;
-        this.entries = entries;
+    DeviceCompletionQueue(int capacity, @Nullable CompletionHandler handler) {
+        this.entries = new SoftCompletionQueue(capacity, this::wake, () -> {});
+        this.handler = handler;
     }
 
-    static DeviceCompletionQueue create(EventLoop loop, int capacity, @Nullable CompletionHandler handler) {
-        AtomicReference<@Nullable LoopTask> task = new AtomicReference<>();
-        SoftCompletionQueue entries = new SoftCompletionQueue(
-                capacity,
-                () -> {
-                    LoopTask wake = task.get();
-                    if (wake != null) {
-                        wake.schedule();
-                    }
-                },
-                () -> {});
-        DeviceCompletionQueue queue = new DeviceCompletionQueue(loop, entries);
-        if (handler != null) {
-            task.set(loop.task(() -> {
-                if (entries.isOpen()) {
-                    handler.onCompletion(queue);
-                }
-            }));
+    private void wake() {
+        LoopTask task = wake;
+        if (task != null) {
+            task.schedule();
         }
-        return queue;
     }
 
-    EventLoop loop() {
-        return loop;
+    /** The loop; chosen now if none is yet. */
+    synchronized EventLoop loop(Supplier<EventLoop> choice) {
+        EventLoop chosen = loop;
+        if (chosen == null) {
+            chosen = choice.get();
+            loop = chosen;
+            CompletionHandler told = handler;
+            if (told != null) {
+                wake = chosen.task(() -> {
+                    if (entries.isOpen()) {
+                        told.onCompletion(this);
+                    }
+                });
+            }
+        }
+        return chosen;
     }
 
     SoftCompletionQueue entries() {

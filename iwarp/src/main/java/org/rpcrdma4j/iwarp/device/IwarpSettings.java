@@ -111,7 +111,15 @@ public record IwarpSettings(
         }
 
         private int number(String name, int byDefault) {
-            return value(name, byDefault, Integer::decode);
+            return value(name, byDefault, Reader::numberOf);
+        }
+
+        private static Integer numberOf(String text) {
+            try {
+                return Integer.decode(text);
+            } catch (NumberFormatException e) {
+                throw new IllegalArgumentException("must be a whole number", e);
+            }
         }
 
         private boolean flag(String name, boolean byDefault) {

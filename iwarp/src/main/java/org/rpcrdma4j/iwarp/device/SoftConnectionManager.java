@@ -55,6 +55,9 @@ final class SoftConnectionManager implements ConnectionManager {
     public ListenEndpoint listen(InetSocketAddress local, int backlog, ConnectRequestHandler handler)
             throws IOException {
         device.requireOpen();
+        if (backlog < 1) {
+            throw new IllegalArgumentException("backlog " + backlog + ": must be at least 1");
+        }
         int most = device.settings().maxInboundReads();
         Listener listener = Listener.open(
                 local,

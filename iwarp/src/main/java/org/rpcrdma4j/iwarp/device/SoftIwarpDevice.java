@@ -190,7 +190,7 @@ public final class SoftIwarpDevice implements RdmaDevice {
         if (capacity < 1 || capacity > MAX_COMPLETIONS) {
             throw new IllegalArgumentException("capacity " + capacity + ": must lie in 1.." + MAX_COMPLETIONS);
         }
-        return DeviceCompletionQueue.create(loops.next(), capacity, handler);
+        return new DeviceCompletionQueue(capacity, handler);
     }
 
     @Override

@@ -59,7 +59,8 @@ final class SoftQueuePair implements QueuePair {
         SoftIwarpDevice device = domain.softDevice();
         this.domain = domain;
         this.number = device.nextQueuePairNumber();
-        this.loop = receiving.loop();
+        this.loop = receiving.loop(device.loops()::next);
+        sending.loop(() -> loop);
         this.drain = new DrainWatch(loop, this::isDrained);
         this.sends = new SendQueue(number, options.sendDepth(), options.maxSges(), sending.entries(), drain::changed);
         this.receives = new ReceiveQueue(

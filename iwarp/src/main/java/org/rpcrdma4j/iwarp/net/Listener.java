@@ -34,7 +34,7 @@ public final class Listener implements AutoCloseable {
      * @param open sockets whose set-up is not over
      */
     public record Limits(int asking, int open) {
-        private static final int LEAST_OPEN = 64;
+        private static final int LEAST_OPEN = 1024;
 
         public Limits {
             if (asking < 1 || open < asking) {

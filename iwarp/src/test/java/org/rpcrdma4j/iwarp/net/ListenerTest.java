@@ -290,7 +290,7 @@ class ListenerTest {
     void limitsAreChecked() {
         assertThatThrownBy(() -> new Listener.Limits(0, 1)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> new Listener.Limits(2, 1)).isInstanceOf(IllegalArgumentException.class);
-        assertThat(Listener.Limits.ofBacklog(1)).isEqualTo(new Listener.Limits(1, 64));
+        assertThat(Listener.Limits.ofBacklog(1)).isEqualTo(new Listener.Limits(1, 1024));
         assertThat(Listener.Limits.ofBacklog(Integer.MAX_VALUE).open()).isEqualTo(Integer.MAX_VALUE);
     }
 }

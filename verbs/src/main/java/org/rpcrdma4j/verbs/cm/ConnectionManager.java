@@ -15,7 +15,8 @@ public interface ConnectionManager {
      * Listens for peers.
      *
      * @param local address and port; port 0 takes a free one, see {@link ListenEndpoint#localAddress}
-     * @param backlog most requests that wait for an answer; further ones are rejected
+     * @param backlog most requests that wait for an answer, at least 1; further ones are rejected. A flood of connections that send no
+     *     request is cut off at a higher bound
      * @param handler told of each request
      * @throws IOException if the address cannot be bound
      */
