@@ -58,6 +58,7 @@ final class Receiver {
             stagingMemory = MemorySegment.ofBuffer(staging);
             if (leftover.hasRemaining() && !stopped) {
                 received(staging.put(leftover).flip(), stagingMemory);
+                keepRest(staging);
             }
         } catch (Throwable e) {
             connection.endByBug(e);
@@ -72,9 +73,8 @@ final class Receiver {
         lock.lock();
         try {
             MemorySegment memory = stagingMemory;
-            boolean more = !stopped;
-            for (int i = 0; i < READS_PER_TURN && more && memory != null && !connection.isEnding(); i++) {
-                more = read(memory);
+            if (!stopped && memory != null && !connection.isEnding()) {
+                readAll(memory);
             }
         } catch (IOException e) {
             connection.lost("read", e);
@@ -87,19 +87,27 @@ final class Receiver {
         wakeTransmitter();
     }
 
-    private boolean read(MemorySegment memory) throws IOException {
+    private void readAll(MemorySegment memory) throws IOException {
         ByteBuffer staging = connection.loop().staging().clear();
         carry.restore(staging);
-        int count = channel.read(staging);
-        boolean full = !staging.hasRemaining();
-        staging.flip();
-        if (count < 0) {
-            carry.keep(staging);
-            connection.endOfStream(carry.isEmpty() && !inbound.isInsideMessage());
-            return false;
+        boolean more = true;
+        for (int i = 0; more; i++) {
+            int count = channel.read(staging);
+            more = !staging.hasRemaining() && i + 1 < READS_PER_TURN;
+            staging.flip();
+            if (count < 0) {
+                keepRest(staging);
+                connection.endOfStream(carry.isEmpty() && !inbound.isInsideMessage());
+                return;
+            }
+            received(staging, memory);
+            more &= !connection.isEnding();
+            if (more) {
+                staging.compact();
+            } else {
+                keepRest(staging);
+            }
         }
-        received(staging, memory);
-        return full;
     }
 
     private void received(ByteBuffer staging, MemorySegment memory) {
@@ -119,6 +127,10 @@ final class Receiver {
         if (empty > 0) {
             connection.report().emptySegments(empty);
         }
+    }
+
+    /** The staging buffer is given up: others use it. */
+    private void keepRest(ByteBuffer staging) {
         if (connection.isEnding()) {
             // What came behind the end is of no use to anybody, and may be more than one FPDU.
             carry.drop();

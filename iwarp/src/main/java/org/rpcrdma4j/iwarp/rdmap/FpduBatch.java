@@ -21,6 +21,10 @@ import org.rpcrdma4j.iwarp.mpa.Crc32c;
  * of an FPDU that has begun to leave is copied out ({@link #copyOutBegun}), for an FPDU once begun must be finished and its memory may
  * be taken away at any time.
  *
+ * <p><b>Allocation.</b> The JDK's gathering write allocates some 40 bytes for each entry whose buffer was made from a memory segment, of
+ * whatever arena, also the global one: one entry for each FPDU with a large payload. Entries in the slab, and so small messages,
+ * allocate nothing.
+ *
  * <p>Not safe for several threads: belongs to whoever transmits.
  */
 public final class FpduBatch {

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Buffers over registered memory, one for each place of a gather list. A place that shows the same memory again, at whatever position,
- * uses its buffer again; so sending from long-lived regions allocates nothing. Not safe for several threads.
+ * uses its buffer again; so long-lived regions need no new ones. Not safe for several threads.
  */
 final class ViewCache {
     private final @Nullable MemorySegment[] shown;
