@@ -40,20 +40,22 @@ final class StagSlots {
         regions = new Region[length];
     }
 
-    /** The region of an index other than 0; null if there is none. */
+    /** The region of an index; null if there is none, as there never is for 0. */
     @Nullable
     Region find(int index) {
         int mask = indexes.length - 1;
         // Indexes are random already; the low bits do.
         for (int slot = index & mask; ; slot = slot + 1 & mask) {
             int found = (int) INDEX.getAcquire(indexes, slot);
+            // ORDER: the end first: a peer may ask for index 0, which every free slot holds.
+            if (found == 0) {
+                return null;
+            }
             if (found == index) {
                 Region region = (Region) REGION.getAcquire(regions, slot);
                 if (region != null) {
                     return region;
                 }
-            } else if (found == 0) {
-                return null;
             }
         }
     }

@@ -71,6 +71,18 @@ class StagTableTest {
     }
 
     @Test
+    void indexZeroIsNeverFoundThoughAPeerAsksForIt() {
+        StagTable table = new StagTable(seeded(3), 1000);
+        assertThat(table.find(0)).isNull();
+        for (int i = 0; i < 100; i++) {
+            region(table);
+        }
+        assertThat(table.find(0)).isNull();
+        assertThat(table.find(1)).isNull();
+        assertThat(table.find(0xFF)).isNull();
+    }
+
+    @Test
     void indexZeroIsNeverGivenOut() {
         ArrayDeque<Integer> draws = new ArrayDeque<>(List.of(0x00, 0x7F, 0xFF, 0x1234_5678));
         StagTable table = new StagTable(draws::remove, 4);
