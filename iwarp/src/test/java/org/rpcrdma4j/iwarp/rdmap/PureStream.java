@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.locks.ReentrantLock;
-import org.rpcrdma4j.iwarp.mem.Domain;
+import org.rpcrdma4j.iwarp.mem.CountingDomain;
 import org.rpcrdma4j.iwarp.mem.Leases;
 import org.rpcrdma4j.iwarp.mem.PlainRegion;
 import org.rpcrdma4j.iwarp.mem.StagTable;
@@ -18,11 +18,6 @@ import org.rpcrdma4j.iwarp.queue.ReceiveQueue;
 import org.rpcrdma4j.iwarp.queue.SendQueue;
 import org.rpcrdma4j.iwarp.queue.SoftCompletionQueue;
 import org.rpcrdma4j.verbs.Access;
-import org.rpcrdma4j.verbs.FastRegion;
-import org.rpcrdma4j.verbs.MemoryRegion;
-import org.rpcrdma4j.verbs.QueuePair;
-import org.rpcrdma4j.verbs.QueuePairOptions;
-import org.rpcrdma4j.verbs.RdmaDevice;
 import org.rpcrdma4j.verbs.WorkCompletion;
 
 /** Both directions of a stream with their queues and no socket: segments go in and come out as octets. */
@@ -36,7 +31,7 @@ final class PureStream {
     private final SoftCompletionQueue completions = new SoftCompletionQueue(64, () -> {}, () -> {});
     private final StagTable regions = new StagTable(new Random(1)::nextInt, 100);
     private final Leases leases = new Leases();
-    private final TestDomain domain = new TestDomain();
+    private final CountingDomain domain = new CountingDomain();
     private final FpduBatch batch = new FpduBatch(new CopyBuffers());
 
     PureStream(int maxUlpdu) {
@@ -50,34 +45,6 @@ final class PureStream {
         inbound = new InboundStream(context, false, false);
         outbound = new OutboundStream(context, batch, maxUlpdu, false);
         outbound.allow(null);
-    }
-
-    private record TestDomain() implements Domain {
-        @Override
-        public void regionGone() {}
-
-        @Override
-        public RdmaDevice device() {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public MemoryRegion register(MemorySegment memory, Access access) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public FastRegion allocateFastRegion(int maxPages) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public QueuePair createQueuePair(QueuePairOptions options) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void close() {}
     }
 
     /** Registers fresh memory. */

@@ -7,6 +7,7 @@ import java.util.Random;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.iwarp.error.IwarpException;
+import org.rpcrdma4j.iwarp.mem.CountingDomain;
 import org.rpcrdma4j.iwarp.mem.Leases;
 import org.rpcrdma4j.iwarp.mem.PlainRegion;
 import org.rpcrdma4j.iwarp.mem.SoftFastRegion;
@@ -33,7 +34,7 @@ final class StreamEnd {
     private static final MemorySegment STAGING_MEMORY = MemorySegment.ofBuffer(STAGING);
 
     final int index;
-    final TestDomain domain = new TestDomain();
+    final CountingDomain domain = new CountingDomain();
     final StagTable regions;
     final SendQueue sends;
     final ReceiveQueue receives;
