@@ -155,11 +155,6 @@ public final class FpduBatch {
         }
     }
 
-    /** Number of entries. */
-    int entryCount() {
-        return entryCount;
-    }
-
     /** Index of the entry that the next slab bytes will be in. */
     int entryOfNextSlab() {
         return endsAtSlabPosition() ? entryCount - 1 : entryCount;
@@ -204,6 +199,10 @@ public final class FpduBatch {
         fpduCount++;
     }
 
+    private long startOf(int fpdu) {
+        return fpdu == 0 ? 0 : fpduEnds[fpdu - 1];
+    }
+
     /** Takes back what was added since the last whole FPDU; the slab is used again from this index on. */
     void dropUnfinished(int slabStart) {
         while (entryCount > 0 && fpduOf[entryCount - 1] == fpduCount) {
@@ -217,7 +216,7 @@ public final class FpduBatch {
             entries[entryCount - 1].limit(Math.min(entries[entryCount - 1].limit(), slabStart));
         }
         slabUsed = slabStart;
-        bytes = fpduCount == 0 ? 0 : fpduEnds[fpduCount - 1];
+        bytes = startOf(fpduCount);
     }
 
     /** What to write: the entries from {@link #firstEntry} on, {@link #entriesLeft} of them. */
@@ -287,8 +286,7 @@ public final class FpduBatch {
         while (begun < fpduCount && fpduEnds[begun] <= accepted) {
             begun++;
         }
-        long begin = begun == 0 ? 0 : fpduEnds[begun - 1];
-        if (accepted == begin || begun == fpduCount) {
+        if (accepted == startOf(begun) || begun == fpduCount) {
             return;
         }
         for (int i = firstEntry; i < entryCount && fpduOf[i] <= begun; i++) {
@@ -344,8 +342,7 @@ public final class FpduBatch {
 
     /** Drops what has not begun to leave, also an FPDU left unfinished: the rest is at most one FPDU, copied out already. */
     public void cutAfterBegun() {
-        long begin = firstFpdu == 0 ? 0 : fpduEnds[firstFpdu - 1];
-        cut(accepted == begin || firstFpdu == fpduCount ? firstFpdu : firstFpdu + 1);
+        cut(accepted == startOf(firstFpdu) || firstFpdu == fpduCount ? firstFpdu : firstFpdu + 1);
     }
 
     /** Copies what is left into a buffer of its own. Only after {@link #cutAfterBegun}. */
@@ -359,8 +356,7 @@ public final class FpduBatch {
     }
 
     private void cut(int firstDropped) {
-        long end = firstDropped == 0 ? 0 : fpduEnds[firstDropped - 1];
-        long left = Math.max(0, end - accepted);
+        long left = Math.max(0, startOf(firstDropped) - accepted);
         bytes = accepted + left;
         fpduCount = firstDropped;
         for (int i = firstEntry; i < entryCount; i++) {

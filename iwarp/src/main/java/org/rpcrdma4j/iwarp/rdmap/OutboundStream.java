@@ -135,7 +135,7 @@ public final class OutboundStream {
         if (slot != null) {
             answersNext = true;
             if (fault != AccessFault.NONE) {
-                fail(slot, fault);
+                throw memoryFault(slot, fault);
             }
             execute(slot);
         } else {
@@ -225,14 +225,15 @@ public final class OutboundStream {
         }
     }
 
-    private void fail(SendSlot slot, AccessFault fault) throws StreamFault {
+    /** The fault of a request whose local memory cannot be used; it is reported so. */
+    private StreamFault memoryFault(SendSlot slot, AccessFault fault) {
         context.lock().lock();
         try {
             sends.finish(slot, Status.LOCAL_PROTECTION_ERROR);
         } finally {
             context.lock().unlock();
         }
-        throw StreamFault.local(slot.operation() + ": local memory, " + fault);
+        return StreamFault.local(slot.operation() + ": local memory, " + fault);
     }
 
     private AccessFault fixSink(SendSlot slot) {
@@ -287,7 +288,7 @@ public final class OutboundStream {
         if (fault != AccessFault.NONE) {
             writer.abandon();
             sending = null;
-            fail(slot, fault);
+            throw memoryFault(slot, fault);
         }
         if (sent == slot.sges().totalBytes()) {
             sending = null;
@@ -368,13 +369,7 @@ public final class OutboundStream {
             return ReadFault.of(read, offset, AccessFault.INVALID_STAG);
         }
         if (owner instanceof SendSlot slot) {
-            context.lock().lock();
-            try {
-                sends.finish(slot, Status.LOCAL_PROTECTION_ERROR);
-            } finally {
-                context.lock().unlock();
-            }
-            return StreamFault.local(slot.operation() + ": local memory, " + AccessFault.INVALID_STAG);
+            return memoryFault(slot, AccessFault.INVALID_STAG);
         }
         return StreamFault.local("memory gone");
     }
