@@ -118,10 +118,8 @@ final class Transmitter {
             try {
                 filled = outbound.fill();
             } catch (StreamFault e) {
-                fault = e;
-                // What was posted before the failed request still goes out, if the peer takes it soon.
+                failed(e);
                 filled = !batch.isEmpty();
-                connection.limitFault(e);
             }
         }
         if (!filled && fault != null) {
@@ -136,7 +134,7 @@ final class Transmitter {
 
     private long write() throws IOException {
         if (batch.mustReenter() && !batch.reenter()) {
-            fault = outbound.lost(batch.lostOwner(), batch.lostOffset());
+            failed(outbound.lost(batch.lostOwner(), batch.lostOffset()));
             return 0;
         }
         long written = channel.write(batch.entries(), batch.firstEntry(), batch.entriesLeft());
@@ -159,6 +157,14 @@ final class Transmitter {
             connection.onFirstSent();
         }
         return written;
+    }
+
+    /** The first fault is what is reported; what was posted before still goes out, if the peer takes it soon. */
+    private void failed(StreamFault first) {
+        if (fault == null) {
+            fault = first;
+            connection.limitFault(first);
+        }
     }
 
     /** Keeps everybody from transmitting for good; waits for a round that is under way. Not from inside one. */
