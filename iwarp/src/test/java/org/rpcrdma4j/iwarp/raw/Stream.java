@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.rpcrdma4j.verbs.CompletionHandler;
@@ -153,9 +154,21 @@ final class Stream implements ConnectionListener, AutoCloseable {
         return done.size();
     }
 
-    /** The completion that came last. */
-    WorkCompletion latest() {
-        return done.lastEntry().getValue();
+    /** The n-th completion of a Receive, counted from 1: as Sends take Receives in order, that of the message with this MSN. */
+    WorkCompletion awaitReceive(int n) {
+        Await.until(
+                () -> {
+                    poll();
+                    return receives().size() >= n;
+                },
+                () -> receives().size() + " of " + n + " Receives complete: " + this);
+        return receives().get(n - 1);
+    }
+
+    private List<WorkCompletion> receives() {
+        return done.values().stream()
+                .filter(completion -> completion.operation() == WorkCompletion.Operation.RECEIVE)
+                .toList();
     }
 
     /** Ids in the order of their completions. */
