@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.transport.connection;
 
+import org.rpcrdma4j.verbs.cm.Disconnect;
+
 /** Why a connection ends. The first cause found is the one that is told. */
 public enum DisconnectCause {
     /** Our program closed it. */
@@ -22,5 +24,16 @@ public enum DisconnectCause {
     /** The peer did not answer in time. */
     TIMED_OUT,
     /** Memory could not be shut to the peer in any other way. */
-    FENCE
+    FENCE;
+
+    /** What the device said. */
+    static DisconnectCause of(Disconnect disconnect) {
+        return switch (disconnect.cause()) {
+            case LOCAL_CLOSE -> LOCAL_CLOSE;
+            case REMOTE_CLOSE -> REMOTE_CLOSE;
+            case LOCAL_ERROR -> LOCAL_ERROR;
+            case REMOTE_ERROR -> REMOTE_ERROR;
+            case CONNECTION_LOST -> CONNECTION_LOST;
+        };
+    }
 }

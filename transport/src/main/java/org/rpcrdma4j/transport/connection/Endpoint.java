@@ -396,19 +396,9 @@ public final class Endpoint {
                 if (state == State.RELEASING || state == State.CLOSED) {
                     return;
                 }
-                beginClosing(causeOf(disconnect), disconnect.detail());
+                beginClosing(DisconnectCause.of(disconnect), disconnect.detail());
                 beginDrain();
             });
         }
-    }
-
-    private static DisconnectCause causeOf(Disconnect disconnect) {
-        return switch (disconnect.cause()) {
-            case LOCAL_CLOSE -> DisconnectCause.LOCAL_CLOSE;
-            case REMOTE_CLOSE -> DisconnectCause.REMOTE_CLOSE;
-            case LOCAL_ERROR -> DisconnectCause.LOCAL_ERROR;
-            case REMOTE_ERROR -> DisconnectCause.REMOTE_ERROR;
-            case CONNECTION_LOST -> DisconnectCause.CONNECTION_LOST;
-        };
     }
 }
