@@ -6,8 +6,10 @@ import org.jspecify.annotations.NullMarked;
 @NullMarked
 module org.rpcrdma4j.transport {
     requires transitive org.rpcrdma4j.verbs;
+    requires jdk.jfr;
     requires static transitive org.jspecify;
 
     exports org.rpcrdma4j.transport.connection;
+    exports org.rpcrdma4j.transport.event;
     exports org.rpcrdma4j.transport.time;
 }

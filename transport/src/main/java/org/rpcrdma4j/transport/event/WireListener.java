@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.rpcrdma4j.transport.event;
+
+import java.lang.foreign.MemorySegment;
+
+/** Is shown each message that is sent or received, with its transport header first. A null reference stands for none. */
+@FunctionalInterface
+public interface WireListener {
+
+    /**
+     * A message is about to be posted, or was received. Called inside the connection's monitor: be quick, do not block, do not keep the
+     * memory.
+     *
+     * @param connectionId the connection, as in the events
+     * @param message where the message lies
+     * @param offset where it begins there
+     * @param length its length in bytes; what arrived, well-formed or not
+     */
+    void onMessage(Direction direction, long connectionId, MemorySegment message, long offset, int length);
+}
