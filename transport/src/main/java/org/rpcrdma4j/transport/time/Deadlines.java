@@ -85,7 +85,7 @@ public final class Deadlines<T extends Deadlines.Entry> {
         if (place == Entry.OUT) {
             return false;
         }
-        if (place >= size || heap[place] != removed) {
+        if (!isAt(removed, place)) {
             throw new IllegalArgumentException("entry waits in another heap");
         }
         removed.place = Entry.OUT;
@@ -93,7 +93,7 @@ public final class Deadlines<T extends Deadlines.Entry> {
         heap[size] = null;
         if (place < size) {
             siftDown(last, place);
-            if (heap[place] == last) {
+            if (last.place == place) {
                 siftUp(last, place);
             }
         }
@@ -114,6 +114,11 @@ public final class Deadlines<T extends Deadlines.Entry> {
         }
         remove(first);
         return first;
+    }
+
+    @SuppressWarnings("ReferenceEquality") // this very object
+    private boolean isAt(Entry entry, int place) {
+        return place < size && heap[place] == entry;
     }
 
     private Entry at(int place) {
