@@ -108,6 +108,10 @@ final class Inbound {
     }
 
     private void deliverMessage(Packet.Send send, WorkEntry receive) {
+        if (!receive.begin(device.options().faults()) && receive.failure != null) {
+            outbound.fail(receive, receive.failure.status());
+            return;
+        }
         receive.solicited = send.solicited();
         if (send.invalidates()) {
             // ORDER: the region is invalid before the Receive completes (O7).
@@ -124,7 +128,7 @@ final class Inbound {
             receive.invalidateKey = send.invalidateKey();
         }
         queuePair.receives.executed();
-        queuePair.end(receive, Status.SUCCESS);
+        queuePair.succeed(receive);
     }
 
     private void takeWrite(Packet.Write write) {
@@ -169,7 +173,7 @@ final class Inbound {
         }
         if (response.isLast()) {
             outbound.readIsComplete();
-            queuePair.end(read, Status.SUCCESS);
+            queuePair.succeed(read);
         }
     }
 

@@ -59,6 +59,10 @@ final class Outbound {
             queuePair.connection.sendFin();
             return;
         }
+        if (!head.begin(device.options().faults()) && head.failure != null) {
+            fail(head, head.failure.status());
+            return;
+        }
         switch (head.operation) {
             case SEND, RDMA_WRITE -> sendPiece(head);
             case RDMA_READ -> askForRead(head);
@@ -83,14 +87,14 @@ final class Outbound {
     private void finish(WorkEntry entry, boolean possible) {
         if (possible) {
             queuePair.sends.executed();
-            queuePair.end(entry, Status.SUCCESS);
+            queuePair.succeed(entry);
         } else {
             fail(entry, Status.LOCAL_QP_OPERATION_ERROR);
         }
     }
 
     /** A local failure ends the connection (RFC 5040, Section 7.1): layer 0, type 0. */
-    private void fail(WorkEntry entry, Status status) {
+    void fail(WorkEntry entry, Status status) {
         entry.end(status);
         ErrorReport report = report(0, 0, 0, entry.operation + " " + entry.id + ": " + status.description(), false);
         terminate(report, false);
@@ -138,7 +142,7 @@ final class Outbound {
         }
         if (isLast) {
             queuePair.sends.executed();
-            queuePair.end(entry, Status.SUCCESS);
+            queuePair.succeed(entry);
         }
     }
 

@@ -6,9 +6,14 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.rpcrdma4j.verbs.PostResult;
+import org.rpcrdma4j.verbs.WorkCompletion;
 
 /** Faults at given occasions, counted from 1. Filled before or during a run; not safe for use by two threads. */
 public final class ScriptedFaults implements FaultPlan {
+
+    private record Work(WorkCompletion.Operation operation, int count) {}
 
     private record Occasion(ActionKind kind, boolean before, long count) {}
 
@@ -24,6 +29,18 @@ public final class ScriptedFaults implements FaultPlan {
     private int connects;
     private int completions;
     private long deregistrationNanos;
+    private long flushDelayNanos;
+    private PostResult.Reason refusalReason = PostResult.Reason.NO_RESOURCES;
+    private Forgetting forgetting = Forgetting.SOME;
+    private final Map<Integer, PostResult.Reason> reasons = new HashMap<>();
+    private final Map<Work, WorkFailure> failures = new HashMap<>();
+    private final Set<Work> lostCompletions = new HashSet<>();
+    private final Map<Work, Long> delaysOfWork = new HashMap<>();
+    private final Set<Integer> failedDeregistrations = new HashSet<>();
+    private final Map<WorkCompletion.Operation, Integer> begun = new EnumMap<>(WorkCompletion.Operation.class);
+    private final Map<WorkCompletion.Operation, Integer> due = new EnumMap<>(WorkCompletion.Operation.class);
+    private final Map<WorkCompletion.Operation, Integer> done = new EnumMap<>(WorkCompletion.Operation.class);
+    private int deregistrations;
 
     /** A script without faults. */
     public ScriptedFaults() {}
@@ -32,6 +49,53 @@ public final class ScriptedFaults implements FaultPlan {
     public ScriptedFaults acceptOfPost(int n, int accepted) {
         acceptedOfPost.put(n, accepted);
         return this;
+    }
+
+    /** The n-th post takes so many of its chain, and the next is refused with the given reason. */
+    public ScriptedFaults refusePost(int n, int accepted, PostResult.Reason reason) {
+        reasons.put(n, reason);
+        return acceptOfPost(n, accepted);
+    }
+
+    /** The n-th request of the kind that begins, or the n-th Receive that a message fills, fails. */
+    public ScriptedFaults fail(WorkCompletion.Operation operation, int n, WorkFailure failure) {
+        failures.put(new Work(operation, n), failure);
+        return this;
+    }
+
+    /** The n-th completion of the kind that is due, flushed ones included, never comes. */
+    public ScriptedFaults loseCompletion(WorkCompletion.Operation operation, int n) {
+        lostCompletions.add(new Work(operation, n));
+        return this;
+    }
+
+    /** Puts the completion of the n-th request of the kind that succeeds off. */
+    public ScriptedFaults delayCompletion(WorkCompletion.Operation operation, int n, long nanos) {
+        delaysOfWork.put(new Work(operation, n), nanos);
+        return this;
+    }
+
+    /** Puts the completions of every flush off. */
+    public ScriptedFaults delayFlushes(long nanos) {
+        flushDelayNanos = nanos;
+        return this;
+    }
+
+    /** What every flush forgets. */
+    public ScriptedFaults forget(Forgetting what) {
+        forgetting = what;
+        return this;
+    }
+
+    /** The n-th deregistration fails. */
+    public ScriptedFaults failDeregistration(int n) {
+        failedDeregistrations.add(n);
+        return this;
+    }
+
+    /** How many deregistrations there were. */
+    public int deregistrations() {
+        return deregistrations;
     }
 
     /** The connection is lost before the n-th action of the kind on this device. */
@@ -79,7 +143,43 @@ public final class ScriptedFaults implements FaultPlan {
     @Override
     public int acceptedOfChain(int length) {
         posts++;
+        refusalReason = reasons.getOrDefault(posts, PostResult.Reason.NO_RESOURCES);
         return acceptedOfPost.getOrDefault(posts, length);
+    }
+
+    @Override
+    public PostResult.Reason refusalReason() {
+        return refusalReason;
+    }
+
+    @Override
+    public @Nullable WorkFailure failureOf(WorkCompletion.Operation operation) {
+        return failures.get(next(begun, operation));
+    }
+
+    @Override
+    public boolean losesCompletion(WorkCompletion.Operation operation) {
+        return lostCompletions.contains(next(due, operation));
+    }
+
+    private static Work next(Map<WorkCompletion.Operation, Integer> counts, WorkCompletion.Operation operation) {
+        return new Work(operation, counts.merge(operation, 1, Integer::sum));
+    }
+
+    @Override
+    public Forgetting forgetting() {
+        return forgetting;
+    }
+
+    @Override
+    public long flushDelayNanos() {
+        return flushDelayNanos;
+    }
+
+    @Override
+    public boolean failsDeregistration() {
+        deregistrations++;
+        return failedDeregistrations.contains(deregistrations);
     }
 
     @Override
@@ -101,9 +201,9 @@ public final class ScriptedFaults implements FaultPlan {
     }
 
     @Override
-    public long completionDelayNanos() {
+    public long completionDelayNanos(WorkCompletion.Operation operation) {
         completions++;
-        return delays.getOrDefault(completions, 0L);
+        return Math.max(delays.getOrDefault(completions, 0L), delaysOfWork.getOrDefault(next(done, operation), 0L));
     }
 
     @Override

@@ -98,7 +98,7 @@ final class SimProtectionDomain implements ProtectionDomain {
     /** Closes all that lives in it, then itself. */
     void closeWithContents() {
         List.copyOf(queuePairs).forEach(SimQueuePair::close);
-        List.copyOf(regions).forEach(SimRegion::close);
+        List.copyOf(regions).forEach(SimRegion::deregister);
         close();
     }
 

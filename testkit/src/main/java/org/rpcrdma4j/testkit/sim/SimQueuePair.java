@@ -136,7 +136,7 @@ final class SimQueuePair implements QueuePair, Agenda.Actor {
             return new Refused(index, Reason.WRONG_STATE, "state " + state);
         }
         if (index >= limit) {
-            return new Refused(index, Reason.NO_RESOURCES, "injected fault");
+            return new Refused(index, device.options().faults().refusalReason(), "injected fault");
         }
         if (queue.isFull()) {
             return new Refused(index, Reason.QUEUE_FULL, queue.toString());
@@ -154,10 +154,15 @@ final class SimQueuePair implements QueuePair, Agenda.Actor {
         }
     }
 
-    /** Ends an entry; its completion may be put off. */
-    void end(WorkEntry entry, Status status) {
-        entry.end(status);
-        long delay = device.options().faults().completionDelayNanos();
+    /** Ends an entry whose effect has taken place; its completion may be put off, or tell of a failure. */
+    void succeed(WorkEntry entry) {
+        FaultPlan.WorkFailure failure = entry.failure;
+        if (failure != null) {
+            outbound.fail(entry, failure.status());
+            return;
+        }
+        entry.end(Status.SUCCESS);
+        long delay = device.options().faults().completionDelayNanos(entry.operation);
         if (delay > 0) {
             entry.readyNanos = network.nanoTime() + delay;
             network.at(entry.readyNanos, () -> {});
@@ -201,8 +206,9 @@ final class SimQueuePair implements QueuePair, Agenda.Actor {
             case EXECUTE -> outbound.execute();
             case RESPOND -> outbound.respond();
             case DELIVER -> inbound.deliver();
-            case COMPLETE_SEND -> outbound.checkMemoryUnchanged(sends.complete());
-            case COMPLETE_RECEIVE -> receives.complete();
+            case COMPLETE_SEND ->
+                outbound.checkMemoryUnchanged(sends.complete(device.options().faults()));
+            case COMPLETE_RECEIVE -> receives.complete(device.options().faults());
             case CONNECTION_EVENT -> connection.tellNext();
             case DRAINED -> endDrains();
             default -> throw new AssertionError(kind);
@@ -233,8 +239,14 @@ final class SimQueuePair implements QueuePair, Agenda.Actor {
         enter(State.ERROR);
         inbound.clear();
         outbound.clear();
-        sends.flush(true, forgetful, network.random());
-        receives.flush(false, false, network.random());
+        FaultPlan faults = device.options().faults();
+        FaultPlan.Forgetting forgetting = faults.forgetting();
+        long delay = faults.flushDelayNanos();
+        sends.flush(forgetful ? forgetting : FaultPlan.Forgetting.NONE, network.random(), network.nanoTime() + delay);
+        receives.flush(null, network.random(), network.nanoTime() + delay);
+        if (delay > 0) {
+            network.at(network.nanoTime() + delay, () -> {});
+        }
         device.count("flushes");
     }
 

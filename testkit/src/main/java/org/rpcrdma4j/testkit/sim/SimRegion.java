@@ -18,6 +18,7 @@ abstract sealed class SimRegion implements MemoryRegion permits SimPlainRegion, 
     Access access = Access.LOCAL_READ;
     boolean isValid;
     boolean isClosed;
+    private boolean isOrphan;
 
     /** Entries of work requests that are outstanding and name this region. */
     int users;
@@ -68,6 +69,15 @@ abstract sealed class SimRegion implements MemoryRegion permits SimPlainRegion, 
         if (isClosed) {
             return;
         }
+        if (device.options().faults().failsDeregistration()) {
+            isOrphan = true;
+            throw new IllegalStateException("injected fault: " + this + " was not deregistered");
+        }
+        deregister();
+    }
+
+    /** Deregisters, whatever faults there are. */
+    final void deregister() {
         isClosed = true;
         isValid = false;
         if (users > 0) {
@@ -79,7 +89,7 @@ abstract sealed class SimRegion implements MemoryRegion permits SimPlainRegion, 
     }
 
     final void endLease() {
-        if (!pieces.isAlive()) {
+        if (!pieces.isAlive() && !isOrphan) {
             device.network().violation("memory of " + this + " was freed while it was leased");
         }
         device.unleased(pieces);

@@ -68,9 +68,18 @@ public final class SimulatedNetwork {
         return steps;
     }
 
+    /** A task that waits for its time. */
+    @FunctionalInterface
+    public interface Scheduled {
+
+        /** The task does not run any more, and the clock does not stop for it. Nothing happens if it has run. */
+        void cancel();
+    }
+
     /** Runs the task at the given distance of virtual time, inside a step. */
-    public void schedule(Duration delay, Runnable task) {
-        at(nowNanos + delay.toNanos(), task);
+    public Scheduled schedule(Duration delay, Runnable task) {
+        Timers.Timer timer = at(nowNanos + delay.toNanos(), task);
+        return () -> timers.cancel(timer);
     }
 
     /**

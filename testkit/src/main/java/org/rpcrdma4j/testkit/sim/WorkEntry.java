@@ -43,6 +43,11 @@ final class WorkEntry {
     /** Hash of the bytes sent so far. */
     long sentHash = Trace.emptyHash();
 
+    /** How it is going to fail, once its effect has taken place; null if it is not. */
+    FaultPlan.@Nullable WorkFailure failure;
+
+    private boolean hasBegun;
+
     /** How it ended; null until it has. */
     WorkCompletion.@Nullable Status status;
 
@@ -87,6 +92,15 @@ final class WorkEntry {
         for (SimRegion region : regions) {
             region.users--;
         }
+    }
+
+    /** Its execution begins, or goes on. Returns false if it has failed by this. */
+    boolean begin(FaultPlan faults) {
+        if (!hasBegun) {
+            hasBegun = true;
+            failure = faults.failureOf(operation);
+        }
+        return failure == null || failure.isEffective();
     }
 
     boolean isDone() {

@@ -23,6 +23,7 @@ final class WorkQueue {
     private final ArrayDeque<WorkEntry> uncompleted = new ArrayDeque<>();
     private final ArrayDeque<WorkEntry> unexecuted = new ArrayDeque<>();
     private int unpolled;
+    private boolean hasLostCompletion;
 
     WorkQueue(SimQueuePair queuePair, SimCompletionQueue completions, int depth) {
         this.queuePair = queuePair;
@@ -76,7 +77,7 @@ final class WorkQueue {
     }
 
     boolean isDrained() {
-        return uncompleted.isEmpty() && unpolled == 0;
+        return uncompleted.isEmpty() && unpolled == 0 && !hasLostCompletion;
     }
 
     boolean canComplete(long nowNanos) {
@@ -85,9 +86,14 @@ final class WorkQueue {
     }
 
     /** Makes the completion of the oldest entry; a success without signal leaves silently. */
-    WorkEntry complete() {
+    WorkEntry complete(FaultPlan faults) {
         WorkEntry head = uncompleted.remove();
-        if (head.signaled || !head.isSuccess()) {
+        if (!head.signaled && head.isSuccess()) {
+            return head;
+        }
+        if (faults.losesCompletion(head.operation)) {
+            hasLostCompletion = true;
+        } else {
             unpolled++;
             completions.add(head);
         }
@@ -108,25 +114,36 @@ final class WorkQueue {
 
     /**
      * Ends all entries that have not ended. Of the send queue, those behind such a one or behind a failure are flushed even if
-     * they were executed, and, if {@code forgetful}, some more that were.
+     * they were executed, and what is forgotten of the others.
+     *
+     * @param forgetting what of the send queue is forgotten; null for the receive queue
      */
-    void flush(boolean sendQueue, boolean forgetful, SplittableRandom random) {
+    void flush(FaultPlan.@Nullable Forgetting forgetting, SplittableRandom random, long readyNanos) {
         boolean flushing = false;
         Iterator<WorkEntry> all = uncompleted.iterator();
         while (all.hasNext()) {
             WorkEntry entry = all.next();
-            boolean forgotten = sendQueue && (flushing || (forgetful && random.nextInt(4) == 0));
+            boolean forgotten = forgetting != null && (flushing || forgets(forgetting, random));
             if (!entry.isDone() || (entry.isSuccess() && forgotten)) {
                 entry.end(Status.FLUSHED);
+                entry.readyNanos = readyNanos;
             }
             flushing |= !entry.isSuccess();
         }
         unexecuted.clear();
     }
 
+    private static boolean forgets(FaultPlan.Forgetting forgetting, SplittableRandom random) {
+        return switch (forgetting) {
+            case SOME -> random.nextInt(4) == 0;
+            case ALL -> true;
+            case NONE -> false;
+        };
+    }
+
     /** Gives everything back; completions that were not polled are gone. */
     void close() {
-        flush(true, false, new SplittableRandom(0));
+        flush(FaultPlan.Forgetting.NONE, new SplittableRandom(0), 0);
         completions.discard(this);
         places.forEach(WorkEntry::release);
         places.clear();

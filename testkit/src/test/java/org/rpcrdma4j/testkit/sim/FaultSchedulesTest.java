@@ -87,6 +87,7 @@ class FaultSchedulesTest {
             int losses = random.nextInt(3) == 0 ? 30 : 400;
             return faulty
                     ? new RandomFaults(random.nextLong(), posts, losses, 12, 12)
+                            .withFailures(random.nextInt(3) == 0 ? 20 : 300)
                     : new RandomFaults(random.nextLong(), 0, 0, 0, 0);
         }
 

@@ -246,4 +246,16 @@ class SimulatedFaultsTest {
         network.runUntil(() -> fired.size() == 2);
         assertThat(fired).containsExactly(1, 2);
     }
+
+    @Test
+    void theClockDoesNotStopForACancelledTimer() {
+        List<Integer> fired = new ArrayList<>();
+        SimulatedNetwork.Scheduled cancelled = network.schedule(Duration.ofSeconds(1), () -> fired.add(1));
+        network.schedule(Duration.ofSeconds(2), () -> fired.add(2));
+        cancelled.cancel();
+        assertThat(network.step()).isTrue();
+        assertThat(network.nanoTime()).isEqualTo(2_000_000_000);
+        assertThat(fired).containsExactly(2);
+        cancelled.cancel();
+    }
 }
