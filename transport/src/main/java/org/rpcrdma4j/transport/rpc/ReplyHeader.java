@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.rpcrdma4j.transport.rpc;
+
+import org.rpcrdma4j.transport.xdr.XdrException;
+import org.rpcrdma4j.transport.xdr.XdrReader;
+import org.rpcrdma4j.transport.xdr.XdrWriter;
+
+/** The header of a reply (RFC 5531, Section 9). */
+public sealed interface ReplyHeader {
+
+    /** Bytes of the longest header of a reply whose results follow: with the longest verifier. */
+    int MAX_SUCCESS_LENGTH = 16 + OpaqueAuth.MAX_LENGTH;
+
+    /** Bytes of the longest header: PROG_MISMATCH with the longest verifier. */
+    int MAX_LENGTH = MAX_SUCCESS_LENGTH + 8;
+
+    /** The XID of the call. */
+    int xid();
+
+    /**
+     * The call was taken.
+     *
+     * @param low lowest version exported, for PROG_MISMATCH; 0 otherwise
+     * @param high highest version exported, for PROG_MISMATCH; 0 otherwise
+     */
+    record Accepted(int xid, OpaqueAuth verifier, AcceptStatus status, int low, int high) implements ReplyHeader {}
+
+    /** The call was refused for its RPC version. */
+    record RpcMismatch(int xid, int low, int high) implements ReplyHeader {}
+
+    /** The call was refused for its caller. */
+    record AuthError(int xid, AuthStatus status) implements ReplyHeader {}
+
+    /** A call that was taken, without verifier; for anything but PROG_MISMATCH. */
+    static ReplyHeader of(int xid, AcceptStatus status) {
+        return new Accepted(xid, OpaqueAuth.NONE, status, 0, 0);
+    }
+
+    /** The version isn't exported; lowest and highest that are. */
+    static ReplyHeader programMismatch(int xid, int low, int high) {
+        return new Accepted(xid, OpaqueAuth.NONE, AcceptStatus.PROG_MISMATCH, low, high);
+    }
+
+    /** Writes the header; for SUCCESS the results follow, for others nothing. */
+    default void encode(XdrWriter out) {
+        out.writeInt(xid());
+        out.writeInt(MessageType.REPLY.value());
+        switch (this) {
+            case Accepted accepted -> {
+                out.writeInt(ReplyStatus.MSG_ACCEPTED.value());
+                accepted.verifier.write(out);
+                out.writeInt(accepted.status.value());
+                if (accepted.status == AcceptStatus.PROG_MISMATCH) {
+                    out.writeInt(accepted.low);
+                    out.writeInt(accepted.high);
+                }
+            }
+            case RpcMismatch mismatch -> {
+                out.writeInt(ReplyStatus.MSG_DENIED.value());
+                out.writeInt(RejectStatus.RPC_MISMATCH.value());
+                out.writeInt(mismatch.low);
+                out.writeInt(mismatch.high);
+            }
+            case AuthError error -> {
+                out.writeInt(ReplyStatus.MSG_DENIED.value());
+                out.writeInt(RejectStatus.AUTH_ERROR.value());
+                out.writeInt(error.status.value());
+            }
+        }
+    }
+
+    /**
+     * Reads a header from the start of a message. For SUCCESS the reader then stands before the results.
+     *
+     * @throws XdrException if the message is cut, is no reply, or has an enum value that isn't declared: a bad reply
+     */
+    static ReplyHeader decode(XdrReader in) throws XdrException {
+        int xid = in.readInt();
+        if (MessageType.read(in) != MessageType.REPLY) {
+            throw in.bad("direction of a reply", MessageType.CALL.value());
+        }
+        return switch (ReplyStatus.read(in)) {
+            case MSG_ACCEPTED -> {
+                OpaqueAuth verifier = OpaqueAuth.read(in);
+                AcceptStatus status = AcceptStatus.read(in);
+                boolean mismatch = status == AcceptStatus.PROG_MISMATCH;
+                int low = mismatch ? in.readInt() : 0;
+                int high = mismatch ? in.readInt() : 0;
+                yield new Accepted(xid, verifier, status, low, high);
+            }
+            case MSG_DENIED ->
+                switch (RejectStatus.read(in)) {
+                    case RPC_MISMATCH -> new RpcMismatch(xid, in.readInt(), in.readInt());
+                    case AUTH_ERROR -> new AuthError(xid, AuthStatus.read(in));
+                };
+        };
+    }
+}

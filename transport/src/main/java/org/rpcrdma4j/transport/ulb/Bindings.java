@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.rpcrdma4j.transport.ulb;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.rpcrdma4j.transport.rpc.AuthFlavor;
+import org.rpcrdma4j.transport.rpc.CallHeader;
+import org.rpcrdma4j.transport.rpc.OpaqueAuth;
+import org.rpcrdma4j.transport.rpc.ReplyHeader;
+import org.rpcrdma4j.transport.xdr.XdrException;
+import org.rpcrdma4j.transport.xdr.XdrReader;
+
+/**
+ * The bindings by program and version. Immutable.
+ *
+ * <p>RFC 8267, Section 7: each program needs a binding of its own; a program without one has no eligible items.
+ */
+public final class Bindings {
+
+    /** A range of versions of one program, ends included, unsigned. */
+    private record Entry(int program, int lowest, int highest, UpperLayerBinding binding) {
+
+        boolean holds(CallHeader call) {
+            return call.program() == program
+                    && Integer.compareUnsigned(call.version(), lowest) >= 0
+                    && Integer.compareUnsigned(call.version(), highest) <= 0;
+        }
+    }
+
+    private final List<Entry> entries;
+    private final UpperLayerBinding nothing;
+
+    private Bindings(List<Entry> entries, UpperLayerBinding nothing) {
+        this.entries = entries;
+        this.nothing = nothing;
+    }
+
+    /**
+     * No program has eligible items.
+     *
+     * @param defaultResultBytes the largest results of a procedure about which nothing is known
+     */
+    public static Bindings none(long defaultResultBytes) {
+        return new Bindings(List.of(), new Nothing(ReplyHeader.MAX_SUCCESS_LENGTH + defaultResultBytes));
+    }
+
+    /** These and one more, which is asked before the others. */
+    public Bindings with(int program, int lowestVersion, int highestVersion, UpperLayerBinding binding) {
+        List<Entry> more = new ArrayList<>(entries);
+        more.addFirst(new Entry(program, lowestVersion, highestVersion, binding));
+        return new Bindings(List.copyOf(more), nothing);
+    }
+
+    /** The binding for the call; that without eligible items if there is none, or if the call's security touches the data. */
+    public UpperLayerBinding find(CallHeader call) {
+        if (protectsData(call.credential())) {
+            return nothing;
+        }
+        for (int i = 0; i < entries.size(); i++) {
+            if (entries.get(i).holds(call)) {
+                return entries.get(i).binding();
+            }
+        }
+        return nothing;
+    }
+
+    /**
+     * RFC 8166, Section 8.2.2: with GSS integrity or privacy nothing is eligible, and GSS's own items never are. What can't be decoded
+     * counts as one of these.
+     */
+    private static boolean protectsData(OpaqueAuth credential) {
+        if (credential.flavor() != AuthFlavor.RPCSEC_GSS.value()) {
+            return false;
+        }
+        try {
+            XdrReader in = new XdrReader(credential.body());
+            boolean isVersionOne = in.readInt() == 1;
+            boolean isData = in.readInt() == 0;
+            in.skip(4);
+            boolean isPlain = in.readInt() == 1;
+            return !(isVersionOne && isData && isPlain);
+        } catch (XdrException e) {
+            return true;
+        }
+    }
+
+    /** RFC 8267, Section 7: nothing is eligible. */
+    private record Nothing(long replyBytes) implements UpperLayerBinding {
+
+        @Override
+        public void argumentItems(CallHeader call, XdrReader arguments, ItemSink sink) {}
+
+        @Override
+        public void resultItems(CallHeader call, XdrReader results, ItemSink sink) {}
+
+        @Override
+        public ReplyBound replyBound(CallHeader call, XdrReader arguments) {
+            return ReplyBound.configured(replyBytes);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.rpcrdma4j.transport.ulb;
+
+import org.rpcrdma4j.transport.rpc.CallHeader;
+import org.rpcrdma4j.transport.xdr.XdrException;
+import org.rpcrdma4j.transport.xdr.XdrReader;
+
+/**
+ * What one version of one program tells the transport (RFC 8166, Section 6): which data items of its messages may be moved by chunks, and
+ * how large its replies can be. Implementations have no state and may be used by any number of threads.
+ *
+ * <p>The readers stand behind the RPC header; positions are theirs, so they count from the start of the RPC message if the reader began
+ * there. The streams may be reduced: the sink says so item by item.
+ */
+public interface UpperLayerBinding {
+
+    /**
+     * Tells the sink the eligible items of the call.
+     *
+     * @throws XdrException if the arguments can't be decoded as far as that needs; items told before stand
+     */
+    void argumentItems(CallHeader call, XdrReader arguments, ItemSink sink) throws XdrException;
+
+    /**
+     * Tells the sink the eligible items of a successful reply.
+     *
+     * @throws XdrException if the results can't be decoded as far as that needs; items told before stand
+     */
+    void resultItems(CallHeader call, XdrReader results, ItemSink sink) throws XdrException;
+
+    /**
+     * The largest reply that the call can have.
+     *
+     * @param arguments of the call; with an item of the caller's kept apart, what is in front of it is enough: then this is told as far as
+     *     it could be read
+     * @throws XdrException if the arguments can't be decoded
+     */
+    ReplyBound replyBound(CallHeader call, XdrReader arguments) throws XdrException;
+}
