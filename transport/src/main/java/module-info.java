@@ -15,4 +15,5 @@ module org.rpcrdma4j.transport {
     exports org.rpcrdma4j.transport.time;
     exports org.rpcrdma4j.transport.ulb;
     exports org.rpcrdma4j.transport.xdr;
+    exports org.rpcrdma4j.transport.wire;
 }
