@@ -15,7 +15,7 @@ public final class HeaderDecoder {
     private static final int PRESENT = 1;
     private static final int ABSENT = 0;
     private static final int DIRECTION_BYTES = TransportHeader.MIN_BYTES + 2 * Words.BYTES;
-    private static final Outcome[] OUTCOMES = Outcome.values();
+    private static final int CUT = -1;
 
     private HeaderDecoder() {}
 
@@ -170,72 +170,67 @@ public final class HeaderDecoder {
 
     private static Outcome decodeLists(
             MemorySegment message, long offset, int end, HeaderLimits limits, TransportHeader into) {
-        int at = readList(message, offset, end, limits, into.readList());
-        if (at >= 0) {
-            at = writeList(message, offset, at, end, limits, into.writeList());
+        into.length(TransportHeader.FIXED_BYTES);
+        Outcome outcome = readList(message, offset, end, limits, into);
+        if (outcome == Outcome.OK) {
+            outcome = writeList(message, offset, end, limits, into);
         }
-        if (at >= 0) {
-            at = replyChunk(message, offset, at, end, limits, into);
+        if (outcome == Outcome.OK) {
+            outcome = replyChunk(message, offset, end, limits, into);
         }
-        if (at < 0) {
-            return OUTCOMES[~at];
-        }
-        if (into.procedure() == Procedure.RDMA_NOMSG && into.hasNoChunks()) {
-            return Outcome.NO_CHUNKS;
-        }
-        into.length(at);
-        return Outcome.OK;
+        return outcome == Outcome.OK && into.procedure() == Procedure.RDMA_NOMSG && into.hasNoChunks()
+                ? Outcome.NO_CHUNKS
+                : outcome;
     }
 
-    // The following read one list each, from byte "at" of the message on, and return where the next begins, or what
-    // failed(..) makes
-    // of an outcome: a negative number.
+    // The following read one list each: it begins behind what was read of the header so far, its length, and is added
+    // to that.
 
-    private static int failed(Outcome outcome) {
-        return ~outcome.ordinal();
-    }
-
-    private static int readList(MemorySegment message, long offset, int end, HeaderLimits limits, ReadList list) {
-        int at = TransportHeader.FIXED_BYTES;
+    private static Outcome readList(
+            MemorySegment message, long offset, int end, HeaderLimits limits, TransportHeader into) {
+        ReadList list = into.readList();
+        int at = into.length();
         while (end - at >= Words.BYTES) {
             int discriminator = Words.get(message, offset + at);
             if (discriminator == ABSENT) {
-                return at + Words.BYTES;
+                into.length(at + Words.BYTES);
+                return Outcome.OK;
             }
             if (discriminator != PRESENT || end - at < ReadList.ENTRY_BYTES) {
-                return failed(Outcome.BAD_LISTS);
+                return Outcome.BAD_LISTS;
             }
             if (list.size() == limits.maxReadSegments()) {
-                return failed(Outcome.OUTSIDE_LIMITS);
+                return Outcome.OUTSIDE_LIMITS;
             }
             int position = Words.get(message, offset + at + Words.BYTES);
             if (!ReadList.isAligned(position)) {
-                return failed(Outcome.BAD_POSITION);
+                return Outcome.BAD_POSITION;
             }
             long segment = offset + at + 2 * Words.BYTES;
             list.add(position, handle(message, segment), length(message, segment), address(message, segment));
             at += ReadList.ENTRY_BYTES;
         }
-        return failed(Outcome.BAD_LISTS);
+        return Outcome.BAD_LISTS;
     }
 
-    private static int writeList(
-            MemorySegment message, long offset, int from, int end, HeaderLimits limits, WriteList list) {
-        int at = from;
+    private static Outcome writeList(
+            MemorySegment message, long offset, int end, HeaderLimits limits, TransportHeader into) {
+        WriteList list = into.writeList();
+        int at = into.length();
         while (end - at >= Words.BYTES) {
             int discriminator = Words.get(message, offset + at);
             if (discriminator == ABSENT) {
-                return at + Words.BYTES;
+                into.length(at + Words.BYTES);
+                return Outcome.OK;
             }
-            if (discriminator != PRESENT) {
-                return failed(Outcome.BAD_LISTS);
+            int count = count(message, offset, at + Words.BYTES, end);
+            if (discriminator != PRESENT || count == CUT) {
+                return Outcome.BAD_LISTS;
             }
-            int count = count(message, offset, at + Words.BYTES, end, limits);
-            if (count < 0) {
-                return count;
-            }
-            if (list.chunks() == limits.maxWriteChunks() || (count == 0 && !limits.allowEmptyWriteChunk())) {
-                return failed(Outcome.OUTSIDE_LIMITS);
+            if (list.chunks() == limits.maxWriteChunks()
+                    || count > limits.maxSegmentsPerChunk()
+                    || (count == 0 && !limits.allowEmptyWriteChunk())) {
+                return Outcome.OUTSIDE_LIMITS;
             }
             list.beginChunk();
             at += WriteList.CHUNK_BYTES;
@@ -245,48 +240,46 @@ public final class HeaderDecoder {
                 at += Segments.SEGMENT_BYTES;
             }
         }
-        return failed(Outcome.BAD_LISTS);
+        return Outcome.BAD_LISTS;
     }
 
-    private static int replyChunk(
-            MemorySegment message, long offset, int from, int end, HeaderLimits limits, TransportHeader into) {
-        if (end - from < Words.BYTES) {
-            return failed(Outcome.BAD_LISTS);
+    private static Outcome replyChunk(
+            MemorySegment message, long offset, int end, HeaderLimits limits, TransportHeader into) {
+        int at = into.length();
+        if (end - at < Words.BYTES) {
+            return Outcome.BAD_LISTS;
         }
-        int discriminator = Words.get(message, offset + from);
+        int discriminator = Words.get(message, offset + at);
+        at += Words.BYTES;
         if (discriminator == ABSENT) {
-            return from + Words.BYTES;
+            into.length(at);
+            return Outcome.OK;
         }
-        if (discriminator != PRESENT) {
-            return failed(Outcome.BAD_LISTS);
+        int count = count(message, offset, at, end);
+        if (discriminator != PRESENT || count == CUT) {
+            return Outcome.BAD_LISTS;
         }
-        int count = count(message, offset, from + Words.BYTES, end, limits);
-        if (count < 0) {
-            return count;
-        }
-        if (count == 0) {
-            return failed(Outcome.OUTSIDE_LIMITS);
+        if (count == 0 || count > limits.maxSegmentsPerChunk()) {
+            return Outcome.OUTSIDE_LIMITS;
         }
         into.replyChunkPresent(true);
-        int at = from + 2 * Words.BYTES;
+        at += Words.BYTES;
         for (int i = 0; i < count; i++) {
             long segment = offset + at;
             into.replyChunk().add(handle(message, segment), length(message, segment), address(message, segment));
             at += Segments.SEGMENT_BYTES;
         }
-        return at;
+        into.length(at);
+        return Outcome.OK;
     }
 
-    /** The number of segments that a chunk says to have, if they are all there and not too many; else what failed. */
-    private static int count(MemorySegment message, long offset, int at, int end, HeaderLimits limits) {
+    /** The number of segments that a chunk says to have, or {@link #CUT} if they are not all there. */
+    private static int count(MemorySegment message, long offset, int at, int end) {
         if (end - at < Words.BYTES) {
-            return failed(Outcome.BAD_LISTS);
+            return CUT;
         }
         long count = Integer.toUnsignedLong(Words.get(message, offset + at));
-        if (count * Segments.SEGMENT_BYTES > end - at - Words.BYTES) {
-            return failed(Outcome.BAD_LISTS);
-        }
-        return count > limits.maxSegmentsPerChunk() ? failed(Outcome.OUTSIDE_LIMITS) : (int) count;
+        return count * Segments.SEGMENT_BYTES > end - at - Words.BYTES ? CUT : (int) count;
     }
 
     private static int handle(MemorySegment message, long segment) {
