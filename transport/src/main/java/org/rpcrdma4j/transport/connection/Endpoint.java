@@ -14,7 +14,6 @@ import org.rpcrdma4j.verbs.MemoryRegion;
 import org.rpcrdma4j.verbs.ProtectionDomain;
 import org.rpcrdma4j.verbs.QueuePair;
 import org.rpcrdma4j.verbs.RdmaDevice;
-import org.rpcrdma4j.verbs.ReceiveRequest;
 import org.rpcrdma4j.verbs.WorkCompletion;
 import org.rpcrdma4j.verbs.cm.ConnectOptions;
 import org.rpcrdma4j.verbs.cm.ConnectRefusal;
@@ -66,13 +65,11 @@ public final class Endpoint {
     private final CompletionQueue completions;
     private final QueuePair queuePair;
     private final BufferSlab receives;
+    private final PostedReceives posted;
     private final BufferSlab sends;
     private final Outbox outbox;
     private final WorkCompletion[] polled = new WorkCompletion[POLL_BATCH];
-    private final ReceiveRequest receiveRequest = new ReceiveRequest();
     private State state = State.NEW;
-    private int receivesOutstanding;
-    private int receivesWanted;
     private boolean endTold;
     private @Nullable CompletableFuture<Void> drained;
     private TimeSource.@Nullable Timer endTimer;
@@ -102,6 +99,7 @@ public final class Endpoint {
         queuePair = objects.queuePair();
         receives = objects.receives();
         sends = objects.sends();
+        posted = new PostedReceives(queuePair, receives);
         outbox = new Outbox(monitor, queuePair);
         for (int i = 0; i < POLL_BATCH; i++) {
             polled[i] = new WorkCompletion();
@@ -126,23 +124,22 @@ public final class Endpoint {
 
     /** Connects. {@link #ensureReceives} should have been called. */
     public void connect(InetSocketAddress remote, ConnectOptions connectOptions) {
-        requireNew();
-        state = State.CONNECTING;
+        begin();
         device.connectionManager().connect(queuePair, remote, connectOptions, new Events());
     }
 
     /** Accepts. {@link #ensureReceives} should have been called. */
     public void accept(ConnectRequest request, ConnectOptions connectOptions) {
-        requireNew();
-        state = State.CONNECTING;
+        begin();
         request.accept(queuePair, connectOptions, new Events());
     }
 
-    private void requireNew() {
+    private void begin() {
         monitor.requireHeld();
         if (state != State.NEW) {
             throw new IllegalStateException("endpoint is " + state);
         }
+        state = State.CONNECTING;
     }
 
     /** Whether posts are of use. */
@@ -188,32 +185,12 @@ public final class Endpoint {
      */
     public boolean ensureReceives(int wanted) {
         monitor.requireHeld();
-        receivesWanted = wanted;
-        while (receivesOutstanding < receivesWanted && postReceive()) {}
-        return receivesOutstanding >= wanted;
-    }
-
-    private boolean postReceive() {
-        int buffer = receives.take();
-        if (buffer < 0) {
-            return false;
-        }
-        receiveRequest.clearSges();
-        receiveRequest
-                .id(WorkIds.of(WorkIds.Kind.RECEIVE, 0, buffer))
-                .sge(receives.region(), receives.offset(buffer), receives.bufferBytes());
-        if (!queuePair.postReceive(receiveRequest).isPosted()) {
-            // The queue pair is ending; its listener hears of it.
-            receives.giveBack(buffer);
-            return false;
-        }
-        receivesOutstanding++;
-        return true;
+        return posted.ensure(wanted);
     }
 
     /** How many Receives are outstanding. */
     public int receivesOutstanding() {
-        return receivesOutstanding;
+        return posted.outstanding();
     }
 
     /** A receive buffer's memory. */
@@ -224,10 +201,7 @@ public final class Endpoint {
     /** Gives a receive buffer back; it is posted again if Receives are missing. */
     public void releaseReceive(int buffer) {
         monitor.requireHeld();
-        receives.giveBack(buffer);
-        if (receivesOutstanding < receivesWanted && state != State.RELEASING && state != State.CLOSED) {
-            postReceive();
-        }
+        posted.release(buffer, !isGone());
     }
 
     /** Ends the connection in order: what was given to {@link #post} before is still sent. Once it is ending, nothing happens. */
@@ -245,7 +219,7 @@ public final class Endpoint {
     public void abort(DisconnectCause cause, String detail) {
         monitor.requireHeld();
         boolean neverConnected = state == State.NEW;
-        if (state == State.RELEASING || state == State.CLOSED) {
+        if (isGone()) {
             return;
         }
         beginClosing(cause, detail);
@@ -254,6 +228,10 @@ public final class Endpoint {
         } else {
             monitor.afterwards(queuePair::abort);
         }
+    }
+
+    private boolean isGone() {
+        return state == State.RELEASING || state == State.CLOSED;
     }
 
     private void beginClosing(DisconnectCause cause, String detail) {
@@ -332,7 +310,7 @@ public final class Endpoint {
     private boolean handleBatch() {
         monitor.enter();
         try {
-            if (state == State.RELEASING || state == State.CLOSED) {
+            if (isGone()) {
                 return false;
             }
             int count = completions.poll(polled);
@@ -350,19 +328,20 @@ public final class Endpoint {
             listener.onSendQueueCompletion(completion);
             return;
         }
-        receivesOutstanding--;
         int buffer = WorkIds.index(completion.id());
+        posted.completed(buffer, completion.isSuccess());
         if (completion.isSuccess()) {
             listener.onReceive(
-                    buffer, (int) completion.byteLength(), completion.isWithInvalidate(), completion.invalidatedKey());
-        } else {
-            receives.giveBack(buffer);
+                    buffer,
+                    (int) completion.byteLength(),
+                    completion.isWithInvalidate(),
+                    completion.invalidatedKey());
         }
     }
 
     @Override
     public String toString() {
-        return "connection " + number() + " " + state + ", " + receivesOutstanding + " Receives outstanding";
+        return "connection " + number() + " " + state + ", " + posted.outstanding() + " Receives outstanding";
     }
 
     /** What the device tells about the connection. */
@@ -393,11 +372,10 @@ public final class Endpoint {
         @Override
         public void onDisconnected(Disconnect disconnect) {
             monitor.run(() -> {
-                if (state == State.RELEASING || state == State.CLOSED) {
-                    return;
+                if (!isGone()) {
+                    beginClosing(DisconnectCause.of(disconnect), disconnect.detail());
+                    beginDrain();
                 }
-                beginClosing(DisconnectCause.of(disconnect), disconnect.detail());
-                beginDrain();
             });
         }
     }
