@@ -332,10 +332,7 @@ public final class Endpoint {
         posted.completed(buffer, completion.isSuccess());
         if (completion.isSuccess()) {
             listener.onReceive(
-                    buffer,
-                    (int) completion.byteLength(),
-                    completion.isWithInvalidate(),
-                    completion.invalidatedKey());
+                    buffer, (int) completion.byteLength(), completion.isWithInvalidate(), completion.invalidatedKey());
         }
     }
 
