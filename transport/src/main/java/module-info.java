@@ -12,6 +12,7 @@ module org.rpcrdma4j.transport {
     exports org.rpcrdma4j.transport.connection;
     exports org.rpcrdma4j.transport.event;
     exports org.rpcrdma4j.transport.rpc;
+    exports org.rpcrdma4j.transport.frwr;
     exports org.rpcrdma4j.transport.time;
     exports org.rpcrdma4j.transport.ulb;
     exports org.rpcrdma4j.transport.xdr;
