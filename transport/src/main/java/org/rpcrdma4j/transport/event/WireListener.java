@@ -17,4 +17,12 @@ public interface WireListener {
      * @param length its length in bytes; what arrived, well-formed or not
      */
     void onMessage(Direction direction, long connectionId, MemorySegment message, long offset, int length);
+
+    /**
+     * A listener that writes each header as a line, with an indented line for each segment; never throws, whatever comes, and writes a
+     * bounded text for each message, in one piece. May be used for several connections.
+     */
+    static WireListener printing(Appendable target) {
+        return new HeaderPrinter(target);
+    }
 }
