@@ -18,6 +18,7 @@ public final class SystemTime implements TimeSource, AutoCloseable {
     private static final Timer NEVER = () -> {};
 
     private final ScheduledThreadPoolExecutor executor;
+    private volatile boolean closed;
 
     /** Starts the clock; its thread begins with the first timer. */
     public SystemTime() {
@@ -46,7 +47,11 @@ public final class SystemTime implements TimeSource, AutoCloseable {
         }
     }
 
-    private static void runGuarded(Runnable task) {
+    private void runGuarded(Runnable task) {
+        if (closed) {
+            // The executor still runs what was due before its end.
+            return;
+        }
         try {
             task.run();
         } catch (RuntimeException e) {
@@ -62,6 +67,7 @@ public final class SystemTime implements TimeSource, AutoCloseable {
     /** Ends the thread; a task that is running is not interrupted. */
     @Override
     public void close() {
+        closed = true;
         executor.shutdown();
     }
 }
