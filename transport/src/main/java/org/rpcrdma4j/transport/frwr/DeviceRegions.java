@@ -9,8 +9,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
-import org.rpcrdma4j.transport.event.ClientCounter;
-import org.rpcrdma4j.transport.event.Counters;
 import org.rpcrdma4j.verbs.FastRegion;
 import org.rpcrdma4j.verbs.ProtectionDomain;
 
@@ -32,15 +30,15 @@ final class DeviceRegions {
     private final ReentrantLock lock = new ReentrantLock();
     private final ProtectionDomain domain;
     private final int pagesPerRegion;
-    private final Counters<ClientCounter> counters;
+    private final RegionJournal journal;
     private final Set<FastRegion> existing = new LinkedHashSet<>();
     private final Set<FastRegion> orphans = new LinkedHashSet<>();
     private volatile boolean ending;
 
-    DeviceRegions(ProtectionDomain domain, int pagesPerRegion, Counters<ClientCounter> counters) {
+    DeviceRegions(ProtectionDomain domain, int pagesPerRegion, RegionJournal journal) {
         this.domain = domain;
         this.pagesPerRegion = pagesPerRegion;
-        this.counters = counters;
+        this.journal = journal;
     }
 
     /** From now on none is created. Waits for nobody. */
@@ -71,7 +69,7 @@ final class DeviceRegions {
             existing.add(region);
             return region;
         } catch (RuntimeException e) {
-            counters.increment(ClientCounter.REGION_ALLOCATION_FAILURES);
+            journal.allocationFailed(existing.size(), String.valueOf(e.getMessage()));
             LOG.log(Level.DEBUG, "no region could be created", e);
             return null;
         } finally {
@@ -96,7 +94,7 @@ final class DeviceRegions {
             return true;
         } catch (RuntimeException e) {
             if (orphans.add(region)) {
-                counters.increment(ClientCounter.REGIONS_ORPHANED);
+                journal.orphaned(String.valueOf(e.getMessage()));
                 LOG.log(Level.WARNING, "a region could not be deregistered and is kept until the connection ends", e);
             }
             return false;

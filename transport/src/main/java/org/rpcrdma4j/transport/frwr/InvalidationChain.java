@@ -13,13 +13,13 @@ import org.rpcrdma4j.verbs.PostResult;
  */
 final class InvalidationChain implements Outbox.Entry {
 
-    private final Registrar registrar;
+    private final Invalidations invalidations;
     private final ArrayList<LocalInvalidateRequest> requests = new ArrayList<>();
     private final ArrayList<Region> regions = new ArrayList<>();
     private int outstanding;
 
-    InvalidationChain(Registrar registrar) {
-        this.registrar = registrar;
+    InvalidationChain(Invalidations invalidations) {
+        this.invalidations = invalidations;
     }
 
     void begin() {
@@ -68,6 +68,6 @@ final class InvalidationChain implements Outbox.Entry {
 
     @Override
     public void onRefused(PostResult.Refused refused) {
-        registrar.onInvalidationRefused(this, refused);
+        invalidations.onRefused(this, refused);
     }
 }

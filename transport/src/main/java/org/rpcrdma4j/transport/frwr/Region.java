@@ -32,6 +32,8 @@ public final class Region {
     private long offset;
     private long length;
     private PeerAccess peerAccess = PeerAccess.READ;
+    private int xid;
+    private int pieces;
     private @Nullable RegionList owner;
     private @Nullable InvalidationChain invalidation;
 
@@ -85,6 +87,14 @@ public final class Region {
         return fast;
     }
 
+    int xid() {
+        return xid;
+    }
+
+    int pieces() {
+        return pieces;
+    }
+
     @Nullable
     RegionList owner() {
         return owner;
@@ -104,12 +114,14 @@ public final class Region {
     }
 
     /** A list has taken it and memory was mapped: the key for this use is drawn. */
-    void mapped(RegionList list, PeerAccess access, int newGeneration) {
+    void mapped(RegionList list, PeerAccess access, int newGeneration, int forXid, int pieceCount) {
         require(Custody.FREE, RegionState.INVALID);
         custody = Custody.MAPPING;
         owner = list;
         peerAccess = access;
         generation = newGeneration;
+        xid = forXid;
+        pieces = pieceCount;
         key = fast.advanceKey();
         offset = fast.remoteAddress();
         length = fast.length();
@@ -156,8 +168,9 @@ public final class Region {
         state = RegionState.INVALID;
     }
 
+    /** A work request of it failed or was flushed. What the peer has invalidated stays so. */
     void failed() {
-        if (custody == Custody.REGISTERED) {
+        if (custody == Custody.REGISTERED && state == RegionState.VALID) {
             state = RegionState.STALE;
         }
     }
@@ -185,10 +198,24 @@ public final class Region {
         length = 0;
     }
 
+    /** Could not be deregistered: nobody uses it any more, but its list waits for the connection's end. */
+    void orphaned() {
+        custody = Custody.GONE;
+    }
+
+    /** Given back to the device. */
     void gone() {
         custody = Custody.GONE;
         owner = null;
         invalidation = null;
+    }
+
+    /** What every free region is: shut, in nobody's list, named by no work request. */
+    void requireFree() {
+        require(Custody.FREE, RegionState.INVALID);
+        if (owner != null || invalidation != null) {
+            throw new AssertionError(this + " should belong to nobody");
+        }
     }
 
     private void require(Custody wantedCustody, RegionState wantedState) {

@@ -9,6 +9,7 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.connection.Monitor;
 import org.rpcrdma4j.transport.event.ClientCounter;
+import org.rpcrdma4j.transport.event.ConnectionLabel;
 import org.rpcrdma4j.transport.event.Counters;
 import org.rpcrdma4j.transport.time.TimeSource;
 import org.rpcrdma4j.verbs.FastRegion;
@@ -29,27 +30,33 @@ public final class RegionPool {
     /**
      * What a pool does about a want of regions.
      *
+     * @param pagesPerRegion longest page list of each
      * @param maxRegions most regions
      * @param batch most that are created by one task
      * @param retryNanos delay after a creation that the device refused; doubled each time up to {@code maxRetryNanos}
      * @param maxRetryNanos longest delay
      */
-    public record Options(int maxRegions, int batch, long retryNanos, long maxRetryNanos) {
+    public record Options(int pagesPerRegion, int maxRegions, int batch, long retryNanos, long maxRetryNanos) {
 
         private static final int DEFAULT_BATCH = 32;
         private static final long DEFAULT_RETRY_NANOS = 10_000_000;
         private static final long DEFAULT_MAX_RETRY_NANOS = 1_000_000_000;
 
         public Options {
-            if (maxRegions < 1 || batch < 1 || retryNanos < 1 || maxRetryNanos < retryNanos) {
-                throw new IllegalArgumentException("regions " + maxRegions + ", batch " + batch + ", retry "
-                        + retryNanos + ".." + maxRetryNanos + " ns");
+            if (pagesPerRegion < 1 || maxRegions < 1 || batch < 1 || retryNanos < 1 || maxRetryNanos < retryNanos) {
+                throw new IllegalArgumentException("pages " + pagesPerRegion + ", regions " + maxRegions + ", batch "
+                        + batch + ", retry " + retryNanos + ".." + maxRetryNanos + " ns");
             }
         }
 
         /** As a plan needs them. */
         public static Options of(SendQueuePlan.Supported plan) {
-            return new Options(plan.maxRegions(), DEFAULT_BATCH, DEFAULT_RETRY_NANOS, DEFAULT_MAX_RETRY_NANOS);
+            return new Options(
+                    plan.pagesPerRegion(),
+                    plan.maxRegions(),
+                    DEFAULT_BATCH,
+                    DEFAULT_RETRY_NANOS,
+                    DEFAULT_MAX_RETRY_NANOS);
         }
     }
 
@@ -57,7 +64,7 @@ public final class RegionPool {
     private final Executor worker;
     private final TimeSource time;
     private final Options options;
-    private final Counters<ClientCounter> counters;
+    private final RegionJournal journal;
     private final DeviceRegions deviceRegions;
     private final ArrayDeque<Region> free = new ArrayDeque<>();
     private final ArrayList<@Nullable Region> all = new ArrayList<>();
@@ -76,15 +83,15 @@ public final class RegionPool {
             Monitor monitor,
             Executor worker,
             TimeSource time,
-            int pagesPerRegion,
             Options options,
-            Counters<ClientCounter> counters) {
+            Counters<ClientCounter> counters,
+            ConnectionLabel label) {
         this.monitor = monitor;
         this.worker = worker;
         this.time = time;
         this.options = options;
-        this.counters = counters;
-        deviceRegions = new DeviceRegions(domain, pagesPerRegion, counters);
+        journal = new RegionJournal(counters, label);
+        deviceRegions = new DeviceRegions(domain, options.pagesPerRegion(), journal);
         retryDelay = options.retryNanos();
     }
 
@@ -105,6 +112,10 @@ public final class RegionPool {
 
     Executor worker() {
         return worker;
+    }
+
+    RegionJournal journal() {
+        return journal;
     }
 
     DeviceRegions deviceRegions() {
@@ -143,6 +154,7 @@ public final class RegionPool {
     }
 
     void put(Region region) {
+        region.requireFree();
         free.add(region);
         serveSoon();
     }
@@ -157,10 +169,14 @@ public final class RegionPool {
         }
     }
 
-    /** Puts the list into the row; it is woken when so many regions are free. */
+    /** Puts the list into the row; it is woken when so many regions are free. One that was just woken keeps its turn. */
     void await(RegionList list, int regions) {
         list.await(regions);
-        waiters.add(list);
+        if (serving) {
+            waiters.addFirst(list);
+        } else {
+            waiters.add(list);
+        }
         grow();
         serveSoon();
     }
@@ -208,7 +224,7 @@ public final class RegionPool {
         for (FastRegion fast : created) {
             free.add(admit(fast));
         }
-        counters.add(ClientCounter.REGIONS_ALLOCATED, created.size());
+        journal.count(ClientCounter.REGIONS_ALLOCATED, created.size());
         if (complete) {
             retryDelay = options.retryNanos();
             growForFirst();

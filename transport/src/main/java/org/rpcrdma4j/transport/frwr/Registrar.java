@@ -3,7 +3,6 @@ package org.rpcrdma4j.transport.frwr;
 
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -11,15 +10,14 @@ import org.rpcrdma4j.transport.connection.DisconnectCause;
 import org.rpcrdma4j.transport.connection.Monitor;
 import org.rpcrdma4j.transport.connection.WorkIds;
 import org.rpcrdma4j.transport.event.ClientCounter;
-import org.rpcrdma4j.transport.event.Counters;
-import org.rpcrdma4j.verbs.PostResult;
+import org.rpcrdma4j.transport.event.RegionTransition;
 import org.rpcrdma4j.verbs.RegisterRequest;
 import org.rpcrdma4j.verbs.SendQueueRequest;
 import org.rpcrdma4j.verbs.WorkCompletion;
 
 /**
- * Opens callers' memory to the peer for one call, and shuts it again; the only one who does. One for each connection, used once. The
- * package tells how the life of a region goes.
+ * Opens callers' memory to the peer for one call, and shuts it again; nobody else does. One for each connection, used once. The package
+ * tells how the life of a region goes.
  *
  * <p>All methods are called inside the monitor, and nothing waits inside.
  */
@@ -27,37 +25,30 @@ public final class Registrar {
 
     private static final System.Logger LOG = System.getLogger(Registrar.class.getName());
     private static final int KEPT_BY_A_LIST = 4;
-    private static final int ADDRESS_BITS = 32;
-    private static final long LOW_ADDRESS = 0xFFFF_FFFFL;
 
     private final SendQueuePlan.Supported plan;
     private final Monitor monitor;
     private final RegionPool pool;
     private final RegionLink link;
-    private final Counters<ClientCounter> counters;
+    private final RegionJournal journal;
     private final Recovery recovery;
-    private final PieceCursor cursor;
-    private final ArrayList<RegionList> lists = new ArrayList<>();
-    private final ArrayDeque<InvalidationChain> spareChains = new ArrayDeque<>();
-    private final ArrayDeque<InvalidationChain> stalledChains = new ArrayDeque<>();
-    private int nextGeneration;
+    private final RegionMapper mapper;
+    private final Invalidations invalidations;
+    private final List<RegionList> lists = new ArrayList<>();
+    private @Nullable WritePad pad;
     private boolean ending;
     private boolean released;
 
     /** A registrar without regions in use. */
-    public Registrar(
-            SendQueuePlan.Supported plan,
-            Monitor monitor,
-            RegionPool pool,
-            RegionLink link,
-            Counters<ClientCounter> counters) {
+    public Registrar(SendQueuePlan.Supported plan, Monitor monitor, RegionPool pool, RegionLink link) {
         this.plan = plan;
         this.monitor = monitor;
         this.pool = pool;
         this.link = link;
-        this.counters = counters;
+        journal = pool.journal();
         recovery = new Recovery(monitor, pool.worker(), pool.deviceRegions(), this::onReplaced);
-        cursor = new PieceCursor(plan.pageBytes(), plan.pagesPerRegion());
+        mapper = new RegionMapper(plan, pool, lists, recovery);
+        invalidations = new Invalidations(pool, link, recovery, mapper);
     }
 
     /**
@@ -86,125 +77,25 @@ public final class Registrar {
         if (list.isFencing() || list.isWaiting()) {
             throw new IllegalStateException("not ready for a call: " + list);
         }
-        if (ending) {
-            return MapResult.Ending.INSTANCE;
-        }
-        String fault = cursor.begin(pieces, access);
-        if (fault != null) {
-            return failed(list, fault);
-        }
-        try {
-            return mapAll(access, xid, list);
-        } finally {
-            cursor.end();
-        }
-    }
-
-    private MapResult mapAll(PeerAccess access, int xid, RegionList list) {
-        int before = list.size();
-        while (cursor.hasMore()) {
-            if (list.isFull()) {
-                unmap(list);
-                return new MapResult.TooManySegments(list.limit());
-            }
-            Region region = take(list);
-            if (region == null) {
-                return noRegions(list);
-            }
-            String fault = mapNext(region, access, xid, list);
-            if (fault != null) {
-                return failed(list, fault);
-            }
-        }
-        return MapResult.Mapped.of(list.size() - before);
-    }
-
-    private @Nullable Region take(RegionList list) {
-        Region kept = list.takeKept();
-        return kept != null ? kept : pool.take();
-    }
-
-    private MapResult noRegions(RegionList list) {
-        int wanted = list.size() + 1;
-        if (wanted > pool.maxRegions()) {
-            return failed(
-                    list, "more than " + pool.maxRegions() + " regions are needed, which is all that there may be");
-        }
-        counters.increment(ClientCounter.REGIONS_EXHAUSTED);
-        // ORDER: wait first, then give back: what is given back while somebody waits goes to the pool.
-        pool.await(list, wanted);
-        unmap(list);
-        for (int i = 0; i < lists.size(); i++) {
-            giveBackKept(lists.get(i));
-        }
-        return MapResult.NoRegions.INSTANCE;
-    }
-
-    private MapResult failed(RegionList list, String reason) {
-        counters.increment(ClientCounter.REGION_MAP_FAILURES);
-        unmap(list);
-        return new MapResult.Failed(reason);
-    }
-
-    /** Returns what was wrong, or null. The region is the list's then, or free again. */
-    private @Nullable String mapNext(Region region, PeerAccess access, int xid, RegionList list) {
-        List<MemorySegment> offered = cursor.next();
-        String fault;
-        try {
-            int taken = region.device()
-                    .map(offered, wishedAddress(offered.getFirst().address(), xid));
-            if (taken > 0) {
-                region.mapped(list, access, ++nextGeneration);
-                list.add(region);
-                cursor.taken(taken);
-                return null;
-            }
-            fault = "the device has no resources to map " + offered.size() + " pieces";
-        } catch (IllegalArgumentException | IllegalStateException e) {
-            fault = "the device refuses " + offered.getFirst() + ": " + e.getMessage();
-        }
-        // Nothing was registered, so nothing has to be recovered.
-        rest(region, list);
-        return fault;
-    }
-
-    /** XID in the upper half, the memory's own address in the lower, with no carry into the upper. */
-    private long wishedAddress(long address, int xid) {
-        long low = address & LOW_ADDRESS;
-        if (low + cursor.offeredBytes() > LOW_ADDRESS) {
-            low = Math.floorMod(address, (long) plan.pageBytes());
-        }
-        return (long) xid << ADDRESS_BITS | low;
+        return ending ? MapResult.Ending.INSTANCE : mapper.map(pieces, access, xid, list);
     }
 
     /** Gives back what is mapped and not registered: the call was not marshalled after all. Costs the device nothing. */
     public void unmap(RegionList list) {
         monitor.requireHeld();
-        for (int i = list.size() - 1; i >= 0; i--) {
-            if (list.region(i).custody() == Custody.MAPPING) {
-                free(list.region(i));
-            }
-        }
+        mapper.unmap(list);
     }
 
     /** The list is not needed for now: its free regions go to the pool, its wish for some is forgotten. */
     public void idle(RegionList list) {
-        monitor.requireHeld();
-        pool.cancelWait(list);
-        giveBackKept(list);
+        cancelWait(list);
+        mapper.giveBackKept(list);
     }
 
     /** A list that waits does so no longer. Nothing happens if it does not wait. */
     public void cancelWait(RegionList list) {
         monitor.requireHeld();
         pool.cancelWait(list);
-    }
-
-    private void giveBackKept(RegionList list) {
-        Region region;
-        while ((region = list.takeKept()) != null) {
-            pool.put(region);
-        }
     }
 
     /**
@@ -217,7 +108,8 @@ public final class Registrar {
             Region region = list.region(i);
             if (region.custody() == Custody.MAPPING) {
                 chain.add(region.register());
-                counters.increment(ClientCounter.REGISTRATIONS);
+                journal.count(ClientCounter.REGISTRATIONS);
+                journal.posted(region, RegionTransition.REGISTERING, WorkIds.Kind.REGISTER);
             }
         }
     }
@@ -232,21 +124,10 @@ public final class Registrar {
             if (chain.get(i) instanceof RegisterRequest request) {
                 Region region = ofUse(request.id());
                 if (region != null && region.state() == RegionState.VALID && region.custody() == Custody.REGISTERED) {
-                    takeBackRegistration(region);
+                    region.notRegistered();
+                    invalidations.withdraw(region);
                 }
             }
-        }
-    }
-
-    private void takeBackRegistration(Region region) {
-        InvalidationChain invalidation = region.invalidation();
-        region.notRegistered();
-        if (invalidation != null) {
-            // The outbox posts in order and is still with the refused chain: the invalidation was not posted yet.
-            invalidation.withdraw(region);
-            RegionList list = region.requireOwner();
-            free(region);
-            settle(list);
         }
     }
 
@@ -260,14 +141,15 @@ public final class Registrar {
         for (int i = 0; list != null && i < list.size(); i++) {
             Region region = list.region(i);
             if (region.handle() == key && region.state() == RegionState.VALID) {
+                journal.count(ClientCounter.REMOTE_INVALIDATIONS);
+                journal.changed(region, RegionTransition.REMOTELY_INVALIDATED);
                 if (region.invalidation() == null) {
                     region.invalidated();
                 }
-                counters.increment(ClientCounter.REMOTE_INVALIDATIONS);
                 return RemoteInvalidation.OWN;
             }
         }
-        counters.increment(ClientCounter.FOREIGN_INVALIDATIONS);
+        journal.count(ClientCounter.FOREIGN_INVALIDATIONS);
         for (Region region : pool.regions()) {
             if (region.handle() == key && region.state() == RegionState.VALID && region.invalidation() == null) {
                 return RemoteInvalidation.FOREIGN;
@@ -283,7 +165,8 @@ public final class Registrar {
      * @throws IllegalStateException if the list is being fenced already
      */
     public void invalidate(RegionList list, Fence fence) {
-        shut(list, fence, false);
+        cancelWait(list);
+        invalidations.shut(list, fence, false);
     }
 
     /**
@@ -293,84 +176,8 @@ public final class Registrar {
      * @throws IllegalStateException if the list is being fenced already
      */
     public void giveUp(RegionList list, Fence fence) {
-        shut(list, fence, true);
-    }
-
-    private void shut(RegionList list, Fence fence, boolean urgent) {
-        monitor.requireHeld();
-        pool.cancelWait(list);
-        list.beginFencing(fence, urgent);
-        InvalidationChain chain = null;
-        for (int i = list.size() - 1; i >= 0; i--) {
-            Region region = list.region(i);
-            if (region.state() == RegionState.INVALID) {
-                free(region);
-            } else if (region.state() == RegionState.VALID && !ending) {
-                chain = chain == null ? newChain() : chain;
-                chain.add(region);
-            } else {
-                shutOtherwise(region);
-            }
-        }
-        if (chain != null) {
-            counters.add(ClientCounter.LOCAL_INVALIDATIONS, chain.size());
-            link.post(chain);
-        }
-        settle(list);
-    }
-
-    /** A work request cannot shut the region. */
-    private void shutOtherwise(Region region) {
-        region.leaveInvalidation();
-        if (released || region.custody() != Custody.REGISTERED) {
-            return;
-        }
-        if (region.requireOwner().isUrgent()) {
-            recovery.add(region);
-        } else {
-            region.failed();
-            link.fail(DisconnectCause.FENCE, "cannot be invalidated: " + region);
-        }
-    }
-
-    private void settle(RegionList list) {
-        if (list.isEmpty()) {
-            Fence fence = list.takeFence();
-            if (fence != null) {
-                fence.fenced();
-            }
-        }
-    }
-
-    /** The region is INVALID: ends the lease on its memory and gives it back. */
-    private void free(Region region) {
-        RegionList list = region.requireOwner();
-        try {
-            region.device().unmap();
-        } catch (IllegalStateException e) {
-            LOG.log(Level.WARNING, "cannot be unmapped, will be deregistered: " + region, e);
-            recovery.add(region);
-            return;
-        }
-        list.remove(region);
-        rest(region, list);
-    }
-
-    private void rest(Region region, RegionList list) {
-        region.free();
-        if (pool.hasWaiters() || !list.keep(region)) {
-            pool.put(region);
-        }
-    }
-
-    // ORDER: a chain is used again only when another one has completed after it. Chains are posted one after the other,
-    // so the post
-    // of this one has returned by then, and nobody looks at it any more.
-    private InvalidationChain newChain() {
-        InvalidationChain spare = spareChains.size() > 1 ? spareChains.poll() : null;
-        InvalidationChain chain = spare == null ? new InvalidationChain(this) : spare;
-        chain.begin();
-        return chain;
+        cancelWait(list);
+        invalidations.shut(list, fence, true);
     }
 
     private @Nullable Region ofUse(long workId) {
@@ -382,97 +189,68 @@ public final class Registrar {
     public void onRegisterCompletion(WorkCompletion completion) {
         monitor.requireHeld();
         Region region = ofUse(completion.id());
-        if (!completion.isSuccess()) {
-            if (region != null) {
-                region.failed();
-            }
-            reportFailure(completion, region);
+        if (region != null && !completion.isSuccess()) {
+            region.failed();
         }
-        postStalled();
+        if (region != null && pad != null) {
+            pad.onCompletion(region, completion);
+        }
+        onEveryCompletion(completion, region);
     }
 
     /** An invalidation has ended. */
     public void onInvalidateCompletion(WorkCompletion completion) {
         monitor.requireHeld();
         Region region = ofUse(completion.id());
-        InvalidationChain chain = region == null ? null : region.invalidation();
-        if (region == null || chain == null) {
-            return;
+        if (region != null) {
+            invalidations.onCompletion(region, completion);
         }
-        region.leaveInvalidation();
-        if (chain.completed()) {
-            spareChains.add(chain);
-        }
-        RegionList list = region.requireOwner();
-        if (completion.isSuccess()) {
-            region.invalidated();
-            free(region);
-        } else {
-            region.failed();
-            reportFailure(completion, region);
-            shutOtherwise(region);
-        }
-        settle(list);
-        postStalled();
+        onEveryCompletion(completion, region);
     }
 
-    private void reportFailure(WorkCompletion completion, @Nullable Region region) {
-        if (completion.status() != WorkCompletion.Status.FLUSHED) {
-            LOG.log(Level.WARNING, "{0}: {1}", completion, region);
-        }
-        link.fail(
-                DisconnectCause.WORK_REQUEST_FAILED,
-                "work request failed: " + completion.status().description());
-    }
-
-    /** Posts what found the send queue full. To be called at each completion of the send queue that is not ours. */
-    public void postStalled() {
-        InvalidationChain chain;
-        while (!ending && (chain = stalledChains.poll()) != null) {
-            link.post(chain);
-        }
-    }
-
-    void onInvalidationRefused(InvalidationChain chain, PostResult.Refused refused) {
-        chain.keepFrom(refused.firstBad());
-        counters.increment(ClientCounter.POST_ERRORS);
-        if (refused.reason() == PostResult.Reason.QUEUE_FULL && !ending) {
-            stalledChains.add(chain);
-            return;
-        }
-        LOG.log(Level.DEBUG, "{0} invalidations refused: {1}", chain.size(), refused);
-        boolean wellConnected = !ending && refused.reason() != PostResult.Reason.WRONG_STATE;
-        for (int i = 0; i < chain.size(); i++) {
-            Region region = chain.region(i);
-            if (region.invalidation() == chain) {
-                if (wellConnected) {
-                    recovery.add(region);
-                } else {
-                    shutOtherwise(region);
-                }
+    private void onEveryCompletion(WorkCompletion completion, @Nullable Region region) {
+        if (!completion.isSuccess()) {
+            WorkCompletion.Status status = completion.status();
+            if (status != WorkCompletion.Status.FLUSHED) {
+                LOG.log(
+                        Level.WARNING,
+                        "{0}: work request {1} failed, {2}: {3}",
+                        journal,
+                        completion.id(),
+                        status,
+                        region);
             }
+            link.fail(DisconnectCause.WORK_REQUEST_FAILED, "work request failed: " + status.description());
         }
+        invalidations.postStalled();
+    }
+
+    /** Posts what found the send queue full. To be called at each completion of the send queue that is not handled here. */
+    public void postStalled() {
+        monitor.requireHeld();
+        invalidations.postStalled();
     }
 
     private void onReplaced(Region region, DeviceRegions.Replacement replacement) {
-        if (released) {
-            return;
+        if (!released) {
+            invalidations.onReplaced(region, replacement);
         }
-        if (!replacement.shut()) {
-            region.gone();
-            link.fail(DisconnectCause.FENCE, "cannot be deregistered: " + region);
-            return;
+    }
+
+    /**
+     * Registers four bytes for the whole life of the connection, which can stand behind a Write chunk whose length is no multiple of
+     * four. RFC 8166, Section 3.4.6.2 asks Requesters not to offer such space, so this is for peers that insist.
+     *
+     * @param listener told once; a connection that was to have the pad cannot be used without it
+     */
+    public WritePad registerWritePad(WritePad.Listener listener) {
+        monitor.requireHeld();
+        if (pad != null) {
+            throw new IllegalStateException("there is one already: " + pad);
         }
-        RegionList list = region.requireOwner();
-        list.remove(region);
-        if (replacement.fresh() == null) {
-            pool.forget(region);
-        } else {
-            region.renew(replacement.fresh());
-            counters.increment(ClientCounter.REGIONS_RECOVERED);
-            pool.put(region);
-        }
-        settle(list);
+        pad = new WritePad(this, link, listener);
+        pad.register();
+        return pad;
     }
 
     /**
@@ -481,15 +259,12 @@ public final class Registrar {
      */
     public void connectionEnding() {
         monitor.requireHeld();
-        if (ending) {
-            return;
-        }
-        ending = true;
-        pool.end();
-        InvalidationChain chain;
-        while ((chain = stalledChains.poll()) != null) {
-            for (int i = 0; i < chain.size(); i++) {
-                shutOtherwise(chain.region(i));
+        if (!ending) {
+            ending = true;
+            pool.end();
+            invalidations.end();
+            if (pad != null) {
+                pad.connectionEnding();
             }
         }
     }
@@ -499,7 +274,6 @@ public final class Registrar {
      * then, inside the monitor, each fence that still waits is told, all lists are empty, and {@code whenGone} runs.
      */
     public void releaseAll(Runnable whenGone) {
-        monitor.requireHeld();
         connectionEnding();
         released = true;
         recovery.stop();
@@ -517,7 +291,7 @@ public final class Registrar {
             list.clear();
             Fence fence = list.takeFence();
             if (fence != null) {
-                counters.increment(ClientCounter.FENCES_BY_DISCONNECT);
+                journal.count(ClientCounter.FENCES_BY_DISCONNECT);
                 fence.connectionLost();
             }
         }
@@ -526,7 +300,7 @@ public final class Registrar {
 
     @Override
     public String toString() {
-        return "registrar" + (ending ? ", ending" : "") + (released ? ", released" : "") + ", " + stalledChains.size()
-                + " chains stalled, " + pool;
+        return "registrar of " + journal + (released ? ", released" : ending ? ", ending" : "") + ", " + invalidations
+                + ", " + pool;
     }
 }

@@ -66,6 +66,9 @@ public sealed interface SendQueuePlan {
     /** The drain's place in the send queue, and in the receive queue. */
     int DRAIN_PLACES = 1;
 
+    /** One region may be registered for the whole life of the connection, see {@link WritePad}. */
+    int PAD_REGIONS = 1;
+
     /** Receives that are posted ahead, so that reposting can be done in batches. */
     int RECEIVE_BATCH = 7;
 
@@ -137,7 +140,7 @@ public sealed interface SendQueuePlan {
                 requests * factor + sendsApart,
                 requests + receivesApart,
                 (maxPages - 1) * device.pageBytes(),
-                (int) Math.min((long) requests * segments, device.maxRegions()),
+                (int) Math.min((long) requests * segments + PAD_REGIONS, device.maxRegions()),
                 DepthArithmetic.maxCallHeaderBytes(segments),
                 DepthArithmetic.maxReplyHeaderBytes(segments));
     }
