@@ -17,6 +17,9 @@ import org.rpcrdma4j.transport.xdr.XdrReader;
  */
 public final class Bindings {
 
+    /** The program number of NFS. */
+    public static final int NFS = 100003;
+
     /** A range of versions of one program, ends included, unsigned. */
     private record Entry(int program, int lowest, int highest, UpperLayerBinding binding) {
 
@@ -42,6 +45,17 @@ public final class Bindings {
      */
     public static Bindings none(long defaultResultBytes) {
         return new Bindings(List.of(), new Nothing(ReplyHeader.MAX_SUCCESS_LENGTH + defaultResultBytes));
+    }
+
+    /**
+     * NFS versions 2, 3 and 4 (RFC 8267). MOUNT, NLM, NSM, NFSACL and the callback programs have no eligible items (Sections 5.1, 5.2,
+     * 6.5): they aren't listed.
+     */
+    public static Bindings nfs(ResultLimits limits) {
+        return none(limits.unknownBytes())
+                .with(NFS, 2, 2, new ProcedureBinding(Nfs2.PROCEDURES, limits))
+                .with(NFS, 3, 3, new ProcedureBinding(Nfs3.PROCEDURES, limits))
+                .with(NFS, 4, 4, new Nfs4Compound(limits));
     }
 
     /** These and one more, which is asked before the others. */

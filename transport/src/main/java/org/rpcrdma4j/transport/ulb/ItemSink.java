@@ -5,6 +5,9 @@ package org.rpcrdma4j.transport.ulb;
 @FunctionalInterface
 public interface ItemSink {
 
+    /** Takes no notice; the stream is unreduced. */
+    ItemSink UNREDUCED = (position, length) -> false;
+
     /**
      * One eligible item.
      *

@@ -31,6 +31,13 @@ public record ReplyBound(
         return new ReplyBound(streamBytes, 1, itemBytes, itemBytes, XdrReader.padded(itemBytes), true);
     }
 
+    /** The same, where something else bounds the stream: RFC 8267, Section 6.2.2: a session's largest response bounds any reply in it. */
+    public ReplyBound atMost(long bytes) {
+        return streamBytes <= bytes
+                ? this
+                : new ReplyBound(bytes, items, firstItemBytes, largestItemBytes, allItemBytes, exact);
+    }
+
     /** Bytes of the largest reply if no Write chunk is offered. */
     public long unreducedBytes() {
         return streamBytes + allItemBytes;

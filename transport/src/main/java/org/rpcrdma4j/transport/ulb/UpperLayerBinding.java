@@ -15,14 +15,14 @@ import org.rpcrdma4j.transport.xdr.XdrReader;
 public interface UpperLayerBinding {
 
     /**
-     * Tells the sink the eligible items of the call.
+     * Tells the sink the eligible items of the call. An item is told when its count word was read, before its bytes are passed over.
      *
      * @throws XdrException if the arguments can't be decoded as far as that needs; items told before stand
      */
     void argumentItems(CallHeader call, XdrReader arguments, ItemSink sink) throws XdrException;
 
     /**
-     * Tells the sink the eligible items of a successful reply.
+     * Tells the sink the eligible items of a successful reply, as {@link #argumentItems} does.
      *
      * @throws XdrException if the results can't be decoded as far as that needs; items told before stand
      */
@@ -31,8 +31,7 @@ public interface UpperLayerBinding {
     /**
      * The largest reply that the call can have.
      *
-     * @param arguments of the call; with an item of the caller's kept apart, what is in front of it is enough: then this is told as far as
-     *     it could be read
+     * @param arguments of the call, unreduced
      * @throws XdrException if the arguments can't be decoded
      */
     ReplyBound replyBound(CallHeader call, XdrReader arguments) throws XdrException;

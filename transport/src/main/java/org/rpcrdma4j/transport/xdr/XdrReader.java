@@ -172,11 +172,17 @@ public final class XdrReader {
      * <p>RFC 4506, Section 4.10.
      */
     public long readLength(long most) throws XdrException {
+        long length = readDeclaredLength(most);
+        require(padded(length));
+        return length;
+    }
+
+    /** The count word of an opaque or string of at most so many bytes; a chunk may carry the bytes, so they need not be here. */
+    public long readDeclaredLength(long most) throws XdrException {
         long length = readUnsignedInt();
         if (length > most) {
             throw beyond("length", length, most);
         }
-        require(padded(length));
         return length;
     }
 
