@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.rpcrdma4j.transport.rpc;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.rpcrdma4j.transport.xdr.XdrException;
+import org.rpcrdma4j.transport.xdr.XdrReader;
+import org.rpcrdma4j.transport.xdr.XdrWriter;
+
+/**
+ * The programs that a server exports, and the answer to every call (RFC 5531, Section 9): results, or the error that fits.
+ *
+ * <p>Errors are looked for in the order: RPC version, form of credential and verifier, program, version of the program, caller, procedure,
+ * arguments. Bytes behind the arguments make them undecodable (the RFC leaves that open): GARBAGE_ARGS, before anything was done, for
+ * procedures that keep to {@link RpcRequest#endOfArguments}.
+ *
+ * <p>Knows no transport: call in, reply out. Keeps nothing of a call; any number of threads at once, each with its own reader and writer.
+ */
+public final class ProgramTable {
+
+    private static final System.Logger LOG = System.getLogger(ProgramTable.class.getName());
+
+    /** So many failures are logged one by one; then only those whose number is a power of two. */
+    private static final long FAILURES_LOGGED = 100;
+
+    private final Map<Integer, RpcProgram> programs;
+    private final AtomicLong failures = new AtomicLong();
+
+    /** What became of a message. */
+    public enum Outcome {
+        /** It is a call, and the writer holds its reply. */
+        REPLIED,
+        /** It is no call. It isn't answered: a REPLY belongs to a reverse call or to nobody. */
+        NOT_A_CALL,
+        /** It ends before XID and direction. It can't be answered. */
+        TOO_SHORT
+    }
+
+    /**
+     * A table of these programs.
+     *
+     * @throws IllegalArgumentException if two have the same number
+     */
+    public ProgramTable(List<RpcProgram> programs) {
+        Map<Integer, RpcProgram> byNumber = new HashMap<>();
+        for (RpcProgram program : programs) {
+            if (byNumber.put(program.number(), program) != null) {
+                throw new IllegalArgumentException(
+                        "two programs " + Integer.toUnsignedString(program.number()) + ", one is " + program.name());
+            }
+        }
+        this.programs = Map.copyOf(byNumber);
+    }
+
+    /**
+     * Answers one message. Nothing is thrown, whatever the message and whatever a procedure does.
+     *
+     * @param call the reader at the start of the message, unreduced
+     * @param reply empty; holds the reply afterwards, if there is one
+     */
+    public Outcome dispatch(XdrReader call, XdrWriter reply) {
+        return switch (CallHeader.decode(call)) {
+            case CallHeader header -> {
+                ReplyHeader error = execute(header, call, reply);
+                if (error != null) {
+                    // ORDER: what a procedure had written of its results goes before the error is written.
+                    reply.reset();
+                    error.encode(reply);
+                }
+                yield Outcome.REPLIED;
+            }
+            case DecodedCall.Refused refused -> {
+                refused.reply().encode(reply);
+                yield Outcome.REPLIED;
+            }
+            case DecodedCall.NotACall other -> Outcome.NOT_A_CALL;
+            case DecodedCall.TooShort cut -> Outcome.TOO_SHORT;
+        };
+    }
+
+    /** Writes the reply and returns null, or returns the error. */
+    private @Nullable ReplyHeader execute(CallHeader header, XdrReader call, XdrWriter reply) {
+        int xid = header.xid();
+        Credential credential;
+        try {
+            credential = Credential.decode(header.credential());
+        } catch (XdrException e) {
+            // RFC 5531, Appendix A: name and groups are bounded.
+            return new ReplyHeader.AuthError(xid, AuthStatus.AUTH_BADCRED);
+        }
+        // RFC 5531, Appendix A: AUTH_SYS comes with the verifier AUTH_NONE.
+        if (credential instanceof Credential.Sys && header.verifier().flavor() != AuthFlavor.AUTH_NONE.value()) {
+            return new ReplyHeader.AuthError(xid, AuthStatus.AUTH_BADVERF);
+        }
+        RpcProgram program = programs.get(header.program());
+        if (program == null) {
+            return ReplyHeader.of(xid, AcceptStatus.PROG_UNAVAIL);
+        }
+        if (!program.hasVersion(header.version())) {
+            return ReplyHeader.programMismatch(xid, program.lowestVersion(), program.highestVersion());
+        }
+        AcceptStatus failure;
+        try {
+            AuthStatus refusal = refusal(program, header, credential);
+            if (refusal != AuthStatus.AUTH_OK) {
+                return new ReplyHeader.AuthError(xid, refusal);
+            }
+            RpcProcedure procedure = program.procedure(header.version(), header.procedure());
+            if (procedure == null) {
+                return ReplyHeader.of(xid, AcceptStatus.PROC_UNAVAIL);
+            }
+            ReplyHeader.of(xid, AcceptStatus.SUCCESS).encode(reply);
+            RpcRequest request = new RpcRequest(header, credential, call, reply);
+            procedure.call(request);
+            if (!request.argumentsEnded()) {
+                call.requireEnd();
+            }
+            return null;
+        } catch (XdrException e) {
+            failure = AcceptStatus.GARBAGE_ARGS;
+        } catch (Throwable e) {
+            // An Error too: the caller is owed an answer, and the thread serves others.
+            failure = AcceptStatus.SYSTEM_ERR;
+            logFailure(program, header, e);
+        }
+        return ReplyHeader.of(xid, failure);
+    }
+
+    private static AuthStatus refusal(RpcProgram program, CallHeader header, Credential credential) {
+        // RFC 5531, Section 10: AUTH_NONE must be possible; here for the procedure by which a client finds out whether
+        // the program is there.
+        if (header.procedure() == 0 && credential instanceof Credential.None) {
+            return AuthStatus.AUTH_OK;
+        }
+        return program.authenticator().check(header, credential);
+    }
+
+    private void logFailure(RpcProgram program, CallHeader header, Throwable failure) {
+        if (failure instanceof InterruptedException) {
+            Thread.currentThread().interrupt();
+        }
+        long count = failures.incrementAndGet();
+        if (count <= FAILURES_LOGGED || Long.bitCount(count) == 1) {
+            LOG.log(
+                    System.Logger.Level.ERROR,
+                    "SYSTEM_ERR for " + program.name() + " " + header + " (failure " + count + "): " + failure);
+        }
+    }
+
+    /** Calls answered with SYSTEM_ERR. */
+    public long failures() {
+        return failures.get();
+    }
+}
