@@ -9,6 +9,7 @@ module org.rpcrdma4j.transport {
     requires jdk.jfr;
     requires static transitive org.jspecify;
 
+    exports org.rpcrdma4j.transport.client;
     exports org.rpcrdma4j.transport.connection;
     exports org.rpcrdma4j.transport.event;
     exports org.rpcrdma4j.transport.rpc;

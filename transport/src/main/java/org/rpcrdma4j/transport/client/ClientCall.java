@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.rpcrdma4j.transport.client;
+
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+import org.rpcrdma4j.transport.time.Deadlines;
+import org.rpcrdma4j.transport.wire.TransportHeader;
+
+/**
+ * One call on its way, from {@code send} to its end. A carrier that is used for one call after another.
+ *
+ * <pre>
+ *           +------------ connection lost -----------+
+ *           v                                        |
+ *  IDLE -> QUEUED --sent--> SENT --reply--> REPLIED -+--fenced--> IDLE
+ *             |               |                                    ^
+ *             |               +--deadline, cancel--> GIVEN_UP --+--+ answered meanwhile, or connection lost
+ *             |                                                 |  |
+ *             +--deadline, cancel, failure----------------------|--+
+ *                                              fenced, no reply v  | late reply, or connection lost
+ *                                                       UNANSWERED-+
+ * </pre>
+ *
+ * <table>
+ * <caption>Who owns what</caption>
+ * <tr><th>state</th><th>caller's memory</th><th>credit</th><th>deadline entry stands for</th></tr>
+ * <tr><td>QUEUED</td><td>the call; nobody looks at it</td><td>none</td><td>the call's deadline</td></tr>
+ * <tr><td>SENT</td><td>device and server</td><td>taken</td><td>the call's deadline</td></tr>
+ * <tr><td>REPLIED</td><td>being shut</td><td>given back</td><td>the grace for the fence</td></tr>
+ * <tr><td>GIVEN_UP</td><td>being shut</td><td>taken until a late reply</td><td>the grace for the fence</td></tr>
+ * <tr><td>UNANSWERED</td><td>the caller's again: it has its outcome</td><td>taken until a late reply</td><td>the call's deadline</td></tr>
+ * </table>
+ *
+ * <p>All of it is used inside the monitor; the transitions are {@link Requester}'s.
+ */
+final class ClientCall extends Deadlines.Entry {
+
+    /** See the picture. */
+    enum State {
+        IDLE,
+        QUEUED,
+        SENT,
+        REPLIED,
+        GIVEN_UP,
+        UNANSWERED
+    }
+
+    /** Links of {@link CallQueue}. */
+    @Nullable
+    ClientCall previousInQueue;
+
+    /** Links of {@link CallQueue}. */
+    @Nullable
+    ClientCall nextInQueue;
+
+    private final TransportHeader offered = new TransportHeader();
+    private final CallMemory memory;
+    private @Nullable RequestSlot slot;
+    private State state = State.IDLE;
+    private int xid;
+    private long order;
+    private long endNanos;
+    private @Nullable CallMessage message;
+    private @Nullable PendingReply pending;
+
+    private @Nullable ClientConnection connection;
+    private int transmissions;
+    private long sentNanos;
+    private boolean answered;
+    private @Nullable String dropped;
+
+    private @Nullable MemorySegment replyMessage;
+    private long placedBytes;
+    private @Nullable TransportException failure;
+
+    ClientCall(BounceBuffers bounces) {
+        memory = new CallMemory(bounces);
+    }
+
+    /** A new call; its end is a value of the client's clock. */
+    void begin(CallMessage newMessage, PendingReply newPending, long newOrder, long newEndNanos) {
+        message = newMessage;
+        pending = newPending;
+        xid = newMessage.xid();
+        order = newOrder;
+        endNanos = newEndNanos;
+        transmissions = 0;
+        dropped = null;
+        enterQueue();
+    }
+
+    /** Waits to be sent, for the first time or again: of an earlier connection nothing is left. */
+    void enterQueue() {
+        state = State.QUEUED;
+        connection = null;
+        answered = false;
+        replyMessage = null;
+        placedBytes = 0;
+        failure = null;
+        offered.clear();
+    }
+
+    /** It is appended to the connection's send queue. */
+    void sent(ClientConnection newConnection, long nowNanos) {
+        state = State.SENT;
+        connection = newConnection;
+        sentNanos = nowNanos;
+        transmissions++;
+    }
+
+    /** Its reply is there. */
+    void replied(MemorySegment newReplyMessage, long newPlacedBytes) {
+        state = State.REPLIED;
+        answered = true;
+        replyMessage = newReplyMessage;
+        placedBytes = newPlacedBytes;
+    }
+
+    /** Its reply says, or is, a failure. */
+    void repliedBy(TransportException newFailure) {
+        state = State.REPLIED;
+        answered = true;
+        failure = newFailure;
+    }
+
+    /** Its caller does not wait any more. */
+    void givenUp(TransportException newFailure) {
+        state = State.GIVEN_UP;
+        failure = newFailure;
+    }
+
+    /** The caller has its outcome; the server has not answered yet. */
+    void remainsUnanswered() {
+        state = State.UNANSWERED;
+        forgetCaller();
+    }
+
+    /** Ended: may be used for another call. */
+    void ended() {
+        state = State.IDLE;
+        connection = null;
+        forgetCaller();
+    }
+
+    private void forgetCaller() {
+        message = null;
+        pending = null;
+        replyMessage = null;
+        failure = null;
+        offered.clear();
+    }
+
+    State state() {
+        return state;
+    }
+
+    int xid() {
+        return xid;
+    }
+
+    /** Rises from call to call. */
+    long order() {
+        return order;
+    }
+
+    /** When its caller stops waiting. */
+    long endNanos() {
+        return endNanos;
+    }
+
+    CallMessage message() {
+        return require(message);
+    }
+
+    PendingReply pending() {
+        return require(pending);
+    }
+
+    /** What the header of its last transmission offered. */
+    TransportHeader offered() {
+        return offered;
+    }
+
+    /** The memory that it offers. */
+    CallMemory memory() {
+        return memory;
+    }
+
+    /** Its part of the connection, while it is in flight and its memory not shut. */
+    @Nullable
+    RequestSlot slot() {
+        return slot;
+    }
+
+    /** Bound and unbound by the slot. */
+    void slot(@Nullable RequestSlot newSlot) {
+        slot = newSlot;
+    }
+
+    /** Where it was sent; null while it waits. */
+    @Nullable
+    ClientConnection connection() {
+        return connection;
+    }
+
+    /** On how many connections it was sent. */
+    int transmissions() {
+        return transmissions;
+    }
+
+    /** When it was sent last. */
+    long sentNanos() {
+        return sentNanos;
+    }
+
+    /** Whether the server answered, in whatever way, on the connection that it was sent on. */
+    boolean isAnswered() {
+        return answered;
+    }
+
+    /** A reply came after the call had been given up. */
+    void answeredLate() {
+        answered = true;
+    }
+
+    /** A malformed reply was dropped: the deadline's error tells of it. */
+    void noteDropped(String reason) {
+        dropped = reason;
+    }
+
+    /** What was dropped last, and why. */
+    @Nullable
+    String dropped() {
+        return dropped;
+    }
+
+    @Nullable
+    MemorySegment replyMessage() {
+        return replyMessage;
+    }
+
+    long placedBytes() {
+        return placedBytes;
+    }
+
+    @Nullable
+    TransportException failure() {
+        return failure;
+    }
+
+    private <T> T require(@Nullable T value) {
+        if (value == null) {
+            throw new IllegalStateException(this + " has no caller");
+        }
+        return value;
+    }
+
+    @Override
+    public String toString() {
+        return "call 0x" + Integer.toHexString(xid) + " " + state;
+    }
+}

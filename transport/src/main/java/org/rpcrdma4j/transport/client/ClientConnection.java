@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.rpcrdma4j.transport.client;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.rpcrdma4j.transport.connection.DisconnectCause;
+import org.rpcrdma4j.transport.connection.Endpoint;
+import org.rpcrdma4j.transport.connection.EndpointListener;
+import org.rpcrdma4j.transport.connection.EndpointOptions;
+import org.rpcrdma4j.transport.connection.Outbox;
+import org.rpcrdma4j.transport.connection.WorkIds;
+import org.rpcrdma4j.transport.event.ClientCounter;
+import org.rpcrdma4j.transport.event.ConnectionLabel;
+import org.rpcrdma4j.transport.event.Counters;
+import org.rpcrdma4j.transport.event.Direction;
+import org.rpcrdma4j.transport.event.TransportEvents;
+import org.rpcrdma4j.transport.event.WireListener;
+import org.rpcrdma4j.transport.frwr.RegionLink;
+import org.rpcrdma4j.transport.frwr.RegionPool;
+import org.rpcrdma4j.transport.frwr.Registrar;
+import org.rpcrdma4j.transport.frwr.SendQueuePlan;
+import org.rpcrdma4j.transport.wire.PrivateMessage;
+import org.rpcrdma4j.verbs.PostResult;
+import org.rpcrdma4j.verbs.SendQueueRequest;
+import org.rpcrdma4j.verbs.WorkCompletion;
+import org.rpcrdma4j.verbs.cm.ConnectOptions;
+import org.rpcrdma4j.verbs.cm.ConnectRefusal;
+import org.rpcrdma4j.verbs.cm.ConnectionInfo;
+
+/**
+ * One connection of a client: takes waiting calls out of {@link Requester} when a credit and a slot are free, and is told what the device
+ * does. Used once; its regions, slots and credits end with it.
+ *
+ * <p>Made on the worker; all else happens inside the monitor.
+ */
+final class ClientConnection implements EndpointListener, RegionLink {
+
+    /** Receives beyond those for replies: for messages that nobody asked for, so that they are seen and do not end the connection. */
+    private static final int SPARE_RECEIVES = 2;
+
+    private final ClientContext context;
+    private final Requester requester;
+    private final Connector connector;
+    private final Counters<ClientCounter> counters;
+    private final SendQueuePlan.Supported plan;
+    private final Endpoint endpoint;
+    private final Registrar registrar;
+    private final CreditWindow credits;
+    private final ReplyReceiver receiver;
+    private final ReverseService reverse;
+    private final ConnectionLabel label;
+    private final List<RequestSlot> slots = new ArrayList<>();
+    private final ArrayDeque<RequestSlot> freeSlots = new ArrayDeque<>();
+    private @Nullable RequestSlot waitingSlot;
+    private @Nullable ClientCall waitingCall;
+    private @Nullable Marshaller marshaller;
+    private boolean established;
+    private boolean holdsSending;
+    private String endDetail = "not ended";
+
+    /** Makes the device's objects. On the worker, outside the monitor. */
+    ClientConnection(
+            ClientContext context,
+            Requester requester,
+            Connector connector,
+            SendQueuePlan.Supported plan,
+            int generation) {
+        this.context = context;
+        this.requester = requester;
+        this.connector = connector;
+        this.plan = plan;
+        counters = context.counters();
+        ClientOptions options = context.options();
+        int reverseCredits = plan.backchannelRequests();
+        endpoint = new Endpoint(
+                context.device(),
+                new EndpointOptions(
+                        plan.sendDepth(),
+                        plan.receiveDepth(),
+                        plan.requests() + reverseCredits + 1,
+                        options.inlineSendBytes(),
+                        options.inlineReceiveBytes(),
+                        1,
+                        ClientOptions.nanos(options.drainTimeout())),
+                context.monitor(),
+                context.time(),
+                context.worker(),
+                this);
+        label = new ConnectionLabel(
+                endpoint.number(),
+                generation,
+                ConnectionLabel.Side.CLIENT,
+                options.address().toString());
+        RegionPool pool = new RegionPool(
+                endpoint.domain(),
+                context.monitor(),
+                context.worker(),
+                context.time(),
+                RegionPool.Options.of(plan),
+                counters,
+                label);
+        registrar = new Registrar(plan, context.monitor(), pool, this);
+        credits = new CreditWindow(plan.requests());
+        reverse = new ReverseService(context, this, reverseCredits);
+        receiver = new ReplyReceiver(context, this, reverse);
+    }
+
+    Endpoint endpoint() {
+        return endpoint;
+    }
+
+    Registrar registrar() {
+        return registrar;
+    }
+
+    Requester requester() {
+        return requester;
+    }
+
+    CreditWindow credits() {
+        return credits;
+    }
+
+    ConnectionLabel label() {
+        return label;
+    }
+
+    /** Whether it was there at any time. */
+    boolean wasEstablished() {
+        return established;
+    }
+
+    /** When a message was received last; when it began, if none was. */
+    long lastReceivedNanos() {
+        return receiver.lastReceivedNanos();
+    }
+
+    /** Whether no call is in flight, nor waits. */
+    boolean isIdle() {
+        return credits.unanswered() == 0 && requester.waiting() == 0;
+    }
+
+    /** A valid reply has come. */
+    void onAnswered() {
+        connector.onReplyReceived();
+    }
+
+    /** How it ended, in words. */
+    String endDetail() {
+        return endDetail;
+    }
+
+    /** Begins the set-up. */
+    void connect() {
+        // RFC 8166, Section 3.3.1: Receives are there before the server can answer.
+        ensureReceives();
+        ClientOptions options = context.options();
+        int reads = Math.min(context.device().attributes().maxInboundReads(), 255);
+        endpoint.connect(
+                options.address(),
+                ConnectOptions.DEFAULT
+                        .withPrivateData(ownPrivateMessage().encode())
+                        .withReads(reads, 0)
+                        .withTimeout(options.connectTimeout()));
+    }
+
+    private PrivateMessage ownPrivateMessage() {
+        ClientOptions options = context.options();
+        return new PrivateMessage(
+                options.remoteInvalidation(), options.inlineSendBytes(), options.inlineReceiveBytes());
+    }
+
+    @Override
+    public void onEstablished(ConnectionInfo info) {
+        established = true;
+        // RFC 8797, Section 4: what the server says holds for this connection alone.
+        PrivateMessage own = ownPrivateMessage();
+        PrivateMessage peer = PrivateMessage.find(info.privateData());
+        FormChooser chooser = new FormChooser(own.sendThreshold(peer), own.receiveThreshold(peer));
+        marshaller = new Marshaller(context.options(), registrar, chooser, counters);
+        reverse.onEstablished(chooser.sendThreshold());
+        connector.onEstablished(this);
+        sendWaiting();
+    }
+
+    @Override
+    public void onRefused(ConnectRefusal refusal) {
+        endDetail = refusal.reason() + ": " + refusal.detail();
+        registrar.connectionEnding();
+    }
+
+    /** Keeps a Receive for each message that may come: one for each credit, each reverse call, and a few to spare. */
+    void ensureReceives() {
+        endpoint.ensureReceives(credits.limit() + plan.backchannelRequests() + SPARE_RECEIVES);
+    }
+
+    /** Sends calls for as long as there are calls, credits and slots. */
+    void sendWaiting() {
+        Marshaller mine = marshaller;
+        if (mine == null || holdsSending || !endpoint.isConnected()) {
+            return;
+        }
+        ClientCall call;
+        while ((call = requester.firstWaiting()) != null && credits.isOpen()) {
+            RequestSlot slot = slotFor(call);
+            if (slot == null || !sendFirst(call, slot, mine)) {
+                return;
+            }
+        }
+    }
+
+    /** Returns whether the next call may be tried. */
+    private boolean sendFirst(ClientCall call, RequestSlot slot, Marshaller mine) {
+        return switch (mine.marshal(call, slot, credits.requested())) {
+            case BUILT -> {
+                credits.take();
+                show(slot, mine.messageBytes());
+                slot.post(call, mine.messageBytes());
+                requester.onSent(call, this);
+                yield true;
+            }
+            case UNSENDABLE -> {
+                freeSlots.push(slot);
+                requester.onUnsendable(call, mine.failureKind(), mine.failureDetail());
+                yield true;
+            }
+            case NO_REGIONS, TOO_MANY_SEGMENTS -> {
+                waitingSlot = slot;
+                waitingCall = call;
+                yield false;
+            }
+            case ENDING -> {
+                freeSlots.push(slot);
+                yield false;
+            }
+        };
+    }
+
+    private void show(RequestSlot slot, int length) {
+        WireListener listener = context.wireListener();
+        if (listener != null) {
+            listener.onMessage(Direction.SENT, endpoint.number(), slot.buffer(), 0, length);
+        }
+    }
+
+    /** The slot for the first waiting call: that which waits for regions, if one does; null if it has to wait on. */
+    private @Nullable RequestSlot slotFor(ClientCall call) {
+        RequestSlot waiting = waitingSlot;
+        if (waiting != null) {
+            if (waiting.regions().isWaiting()) {
+                if (waitingCall == call) {
+                    return null;
+                }
+                registrar.cancelWait(waiting.regions());
+            }
+            waitingSlot = null;
+            waitingCall = null;
+            return waiting;
+        }
+        RequestSlot free = freeSlots.poll();
+        if (free == null && slots.size() < plan.requests()) {
+            free = new RequestSlot(this, slots.size(), endpoint.takeSendBuffer());
+            slots.add(free);
+        }
+        if (free == null) {
+            counters.increment(ClientCounter.EMPTY_SEND_CONTEXTS);
+        }
+        return free;
+    }
+
+    void onRegionsAvailable() {
+        sendWaiting();
+    }
+
+    /** The call or the Send has let go. */
+    void onSlotLetGo(RequestSlot slot) {
+        if (slot.isFree()) {
+            freeSlots.push(slot);
+            sendWaiting();
+        } else if (slot.isSendOutstanding()) {
+            counters.increment(ClientCounter.REPLY_WAITS_FOR_SEND);
+        }
+    }
+
+    /** A chain was refused. Places are planned for, so this is the end of the connection, or its cause. */
+    void onPostRefused(List<SendQueueRequest> chain, PostResult.Refused refused) {
+        counters.increment(ClientCounter.POST_ERRORS);
+        TransportEvents.postError(label, chain.getLast().id(), refused);
+        registrar.onRefused(chain, refused.firstBad());
+        abort(DisconnectCause.WORK_REQUEST_FAILED, "post refused: " + refused.detail());
+    }
+
+    @Override
+    public void onReceive(int buffer, int length, boolean withInvalidate, int invalidatedKey) {
+        // ORDER: credits and Receives first, then the next call may go (RFC 8166, Section 3.3.1).
+        holdsSending = true;
+        try {
+            receiver.onMessage(endpoint.receiveMemory(buffer), length, withInvalidate, invalidatedKey);
+        } finally {
+            endpoint.releaseReceive(buffer);
+            ensureReceives();
+            holdsSending = false;
+            sendWaiting();
+        }
+    }
+
+    @Override
+    public void onSendQueueCompletion(WorkCompletion completion) {
+        TransportEvents.completion(label, completion, 0);
+        if (!completion.isSuccess()) {
+            boolean flushed = completion.status() == WorkCompletion.Status.FLUSHED;
+            counters.increment(flushed ? ClientCounter.COMPLETIONS_FLUSHED : ClientCounter.COMPLETION_ERRORS);
+        }
+        switch (WorkIds.kind(completion.id())) {
+            case REGISTER -> registrar.onRegisterCompletion(completion);
+            case INVALIDATE -> registrar.onInvalidateCompletion(completion);
+            case SEND -> onSendCompletion(completion);
+            case RECEIVE, READ, WRITE -> throw new IllegalStateException("not of this send queue: " + completion);
+        }
+    }
+
+    private void onSendCompletion(WorkCompletion completion) {
+        int index = WorkIds.index(completion.id());
+        if (index < slots.size()) {
+            slots.get(index).onSendCompleted(completion.id());
+        } else {
+            reverse.onSendCompleted(index);
+        }
+        if (completion.isSuccess()) {
+            registrar.postStalled();
+        } else {
+            abort(
+                    DisconnectCause.WORK_REQUEST_FAILED,
+                    "Send failed: " + completion.status().description());
+        }
+    }
+
+    /** Index of the first Send that is no call's. */
+    int firstReverseIndex() {
+        return plan.requests();
+    }
+
+    @Override
+    public void post(Outbox.Entry entry) {
+        endpoint.post(entry);
+    }
+
+    @Override
+    public void fail(DisconnectCause cause, String detail) {
+        abort(cause, detail);
+    }
+
+    /** Ends it at once, if it is not ending already. */
+    void abort(DisconnectCause cause, String detail) {
+        endpoint.abort(cause, detail);
+    }
+
+    /** Ends it in order. */
+    void disconnect(DisconnectCause cause, String detail) {
+        endpoint.disconnect(cause, detail);
+    }
+
+    @Override
+    public void onDisconnecting(DisconnectCause cause, String detail) {
+        endDetail = cause + ": " + detail;
+        TransportEvents.disconnect(label, cause, detail);
+        registrar.connectionEnding();
+        reverse.onDisconnecting();
+        connector.onDisconnecting(this, cause);
+    }
+
+    @Override
+    public void onQueuePairClosed() {
+        registrar.releaseAll(this::onRegionsGone);
+    }
+
+    /** No memory of a call is open any more: each call that has not ended goes its way. */
+    private void onRegionsGone() {
+        for (RequestSlot slot : slots) {
+            slot.abandon();
+        }
+        for (ClientCall call : requester.callsOn(this)) {
+            requester.onConnectionLost(call, endDetail);
+        }
+    }
+
+    @Override
+    public void onClosed() {
+        connector.onClosed(this);
+    }
+
+    /** Calls that were given up and hold a credit until a late reply. */
+    int creditsWithoutCaller() {
+        int count = 0;
+        for (ClientCall call : requester.callsOn(this)) {
+            boolean givenUp = call.state() == ClientCall.State.GIVEN_UP || call.state() == ClientCall.State.UNANSWERED;
+            count += givenUp && !call.isAnswered() ? 1 : 0;
+        }
+        return count;
+    }
+
+    @Override
+    public String toString() {
+        return endpoint + ", " + credits + ", " + freeSlots.size() + " of " + slots.size() + " slots free, " + registrar
+                + (endpoint.isConnected() ? "" : ", " + endDetail);
+    }
+}

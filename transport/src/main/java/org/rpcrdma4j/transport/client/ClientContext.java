@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.rpcrdma4j.transport.client;
+
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import org.rpcrdma4j.transport.connection.Monitor;
+import org.rpcrdma4j.transport.event.ClientCounter;
+import org.rpcrdma4j.transport.event.Counters;
+import org.rpcrdma4j.transport.event.WireListener;
+import org.rpcrdma4j.transport.time.TimeSource;
+import org.rpcrdma4j.verbs.RdmaDevice;
+
+/** What all parts of one client share. */
+record ClientContext(
+        RdmaDevice device,
+        ClientOptions options,
+        TimeSource time,
+        Executor worker,
+        Executor callbacks,
+        @Nullable WireListener wireListener,
+        @Nullable ReverseHandler reverseHandler,
+        Monitor monitor,
+        Counters<ClientCounter> counters,
+        BounceBuffers bounces) {
+
+    ClientContext(
+            RdmaDevice device,
+            ClientOptions options,
+            TimeSource time,
+            Executor worker,
+            Executor callbacks,
+            @Nullable WireListener wireListener,
+            @Nullable ReverseHandler reverseHandler) {
+        this(
+                device,
+                options,
+                time,
+                worker,
+                callbacks,
+                wireListener,
+                reverseHandler,
+                new Monitor(),
+                new Counters<>(ClientCounter.class),
+                new BounceBuffers());
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.rpcrdma4j.transport.client;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * The reply to a call: the RPC reply without the result that was placed, and how much was placed. Nobody else refers to its memory any
+ * more, save the caller's own reply buffer.
+ */
+public final class Reply {
+
+    private static final ValueLayout.OfInt XDR_INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+
+    private final MemorySegment message;
+    private final long placedBytes;
+
+    Reply(MemorySegment message, long placedBytes) {
+        this.message = message;
+        this.placedBytes = placedBytes;
+    }
+
+    /** The call's XID. */
+    public int xid() {
+        return message.get(XDR_INT, 0);
+    }
+
+    /**
+     * The RPC reply message, from its XID on. A result that went to the call's target is left out with its pad; its count word is
+     * there. Lies in the call's reply buffer if it has one.
+     */
+    public MemorySegment message() {
+        return message;
+    }
+
+    /** {@link #message} as a buffer. */
+    public ByteBuffer toByteBuffer() {
+        return message.asByteBuffer();
+    }
+
+    /**
+     * Bytes that the server placed in the call's target, in the order of its pieces. RFC 8166, Section 4.3.2.2: 0 says that nothing was
+     * returned there; the target may have been changed nevertheless.
+     */
+    public long placedBytes() {
+        return placedBytes;
+    }
+
+    @Override
+    public String toString() {
+        return "Reply[xid 0x" + Integer.toHexString(xid()) + ", " + message.byteSize() + " bytes, " + placedBytes
+                + " placed]";
+    }
+}

@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.rpcrdma4j.transport.client;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.rpcrdma4j.transport.client.TransportException.Kind;
+import org.rpcrdma4j.transport.connection.DisconnectCause;
+import org.rpcrdma4j.transport.connection.Monitor;
+import org.rpcrdma4j.transport.event.ClientCounter;
+import org.rpcrdma4j.transport.event.Counters;
+import org.rpcrdma4j.transport.time.Deadlines;
+import org.rpcrdma4j.transport.time.TimeSource;
+
+/**
+ * The calls of one client: those that wait, those that are sent, their deadlines, and how each ends. Decides about the transitions of
+ * {@link ClientCall}; outlives connections, of which {@link Connector} keeps one.
+ *
+ * <p>{@link #send}, {@link #cancel} and {@link #close} are called by any thread, all else inside the monitor.
+ */
+final class Requester {
+
+    private final ClientContext context;
+    private final Monitor monitor;
+    private final TimeSource time;
+    private final Counters<ClientCounter> counters;
+    private final ClientOptions options;
+    private final Connector connector;
+    private final CallTable table;
+    private final CallQueue queue = new CallQueue();
+    private final Deadlines<ClientCall> deadlines = new Deadlines<>();
+    private final ArrayDeque<ClientCall> idleCalls = new ArrayDeque<>();
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+    private final Runnable expireTask = this::onTimer;
+    private TimeSource.@Nullable Timer timer;
+    private long timerNanos;
+    private long nextOrder;
+    private boolean closing;
+
+    Requester(ClientContext context) {
+        this.context = context;
+        monitor = context.monitor();
+        time = context.time();
+        counters = context.counters();
+        options = context.options();
+        table = new CallTable(options.maxInFlight());
+        connector = new Connector(context, this);
+        if (context.reverseHandler() != null) {
+            monitor.run(connector::demand);
+        }
+    }
+
+    Counters<ClientCounter> counters() {
+        return counters;
+    }
+
+    PendingReply send(CallMessage message) {
+        PendingReply pending = new PendingReply(this);
+        monitor.enter();
+        try {
+            counters.increment(ClientCounter.CALLS);
+            if (closing) {
+                refuse(pending, Kind.CLOSED, "client is closed");
+            } else if (queue.size() >= options.maxQueued()) {
+                refuse(pending, Kind.TOO_MANY_CALLS, queue.size() + " calls wait already");
+            } else {
+                admit(message, pending);
+            }
+        } finally {
+            monitor.leave();
+        }
+        return pending;
+    }
+
+    private void refuse(PendingReply pending, Kind kind, String detail) {
+        counters.increment(ClientCounter.CALLS_FAILED);
+        pending.outcome(null, new TransportException(kind, false, detail), null);
+        monitor.afterwards(pending::tell);
+    }
+
+    private void admit(CallMessage message, PendingReply pending) {
+        if (table.get(message.xid()) != null) {
+            throw new IllegalArgumentException(
+                    "XID 0x" + Integer.toHexString(message.xid()) + " is that of a call without reply");
+        }
+        ClientCall call = idleCalls.poll();
+        if (call == null) {
+            call = new ClientCall(context.bounces());
+        }
+        long timeout =
+                message.timeoutNanos() == 0 ? ClientOptions.nanos(options.callTimeout()) : message.timeoutNanos();
+        call.begin(message, pending, nextOrder++, time.nanoTime() + timeout);
+        pending.bind(call);
+        table.add(call);
+        watch(call, call.endNanos());
+        queue.addLast(call);
+        connector.demand();
+    }
+
+    /** The oldest call that waits; null if none does. */
+    @Nullable
+    ClientCall firstWaiting() {
+        return queue.first();
+    }
+
+    int waiting() {
+        return queue.size();
+    }
+
+    /** The call of this XID that has not ended, or has not been answered; or null. */
+    @Nullable
+    ClientCall find(int xid) {
+        return table.get(xid);
+    }
+
+    /** The first waiting call was appended to the connection's send queue. */
+    void onSent(ClientCall call, ClientConnection connection) {
+        queue.remove(call);
+        if (call.transmissions() > 0) {
+            counters.increment(ClientCounter.RETRANSMISSIONS);
+        }
+        call.sent(connection, time.nanoTime());
+    }
+
+    /** The first waiting call cannot be sent, now or ever. */
+    void onUnsendable(ClientCall call, Kind kind, String detail) {
+        queue.remove(call);
+        end(call, null, new TransportException(kind, call.transmissions() > 0, describe(call) + ": " + detail));
+    }
+
+    /** A reply with a message that is whole; its memory is shut next. */
+    void onReply(ClientCall call, MemorySegment replyMessage, long placedBytes) {
+        deadlines.remove(call);
+        call.replied(replyMessage, placedBytes);
+        shut(call);
+    }
+
+    /** A reply that ends the call without a message. */
+    void onFailureReply(ClientCall call, Kind kind, String detail) {
+        deadlines.remove(call);
+        // RFC 8267, Section 4: an error of the transport does not say whether the call was executed.
+        boolean undecided = kind != Kind.PEER_ERROR_VERSION;
+        call.repliedBy(new TransportException(kind, undecided, describe(call) + ": " + detail));
+        shut(call);
+    }
+
+    /** A reply to a call that was given up: its credit is back, and that is all. */
+    void onLateReply(ClientCall call) {
+        call.answeredLate();
+        if (call.state() == ClientCall.State.UNANSWERED) {
+            retire(call);
+        }
+    }
+
+    /** ORDER: the memory is shut to the server before the caller hears of the end (RFC 8166, Section 4.4.1). */
+    private void shut(ClientCall call) {
+        RequestSlot slot = call.slot();
+        if (slot == null) {
+            throw new IllegalStateException(call + " is not in flight");
+        }
+        slot.shut(call.state() == ClientCall.State.GIVEN_UP);
+        if (call.slot() == slot) {
+            watch(call, time.nanoTime() + ClientOptions.nanos(options.fenceGrace()));
+        }
+    }
+
+    /** The call's memory is shut, by invalidation. */
+    void onFenced(ClientCall call) {
+        deadlines.remove(call);
+        TransportException failure = call.failure();
+        if (call.state() == ClientCall.State.REPLIED && failure == null) {
+            succeed(call);
+        } else if (call.isAnswered() || call.state() == ClientCall.State.REPLIED) {
+            end(call, null, failure);
+        } else {
+            counters.increment(ClientCounter.CALLS_FENCED);
+            tell(call, null, failure);
+            call.remainsUnanswered();
+            if (call.endNanos() - time.nanoTime() > 0) {
+                // Its credit is missed if no late reply comes: see onDeadline.
+                watch(call, call.endNanos());
+            }
+        }
+    }
+
+    private void succeed(ClientCall call) {
+        MemorySegment replyMessage = call.replyMessage();
+        if (replyMessage == null) {
+            throw new IllegalStateException(call + " succeeds without a reply");
+        }
+        Reply reply = new Reply(replyMessage, call.placedBytes());
+        if (reply.xid() == call.xid()) {
+            end(call, reply, null);
+        } else {
+            // RFC 8166, Section 4.2.1. Seen this late only in a Long reply, which cannot be read before its memory is
+            // shut.
+            String found = "the reply's message has XID 0x" + Integer.toHexString(reply.xid());
+            end(call, null, new TransportException(Kind.BAD_REPLY, true, describe(call) + ": " + found));
+        }
+    }
+
+    /**
+     * The call's memory is shut because its connection has gone. A reply that had come is not trusted to be whole then, and the call is
+     * sent again.
+     */
+    void onConnectionLost(ClientCall call, String detail) {
+        deadlines.remove(call);
+        TransportException failure = call.failure();
+        switch (call.state()) {
+            case UNANSWERED -> retire(call);
+            case GIVEN_UP -> end(call, null, failure);
+            case SENT, REPLIED -> {
+                if (failure != null) {
+                    end(call, null, failure);
+                } else {
+                    sendAgain(call, detail);
+                }
+            }
+            case IDLE, QUEUED -> throw new IllegalStateException(call + " has no connection");
+        }
+    }
+
+    private void sendAgain(ClientCall call, String detail) {
+        if (closing) {
+            end(call, null, new TransportException(Kind.CLOSED, true, describe(call) + ": client is closed"));
+        } else if (call.transmissions() >= options.maxTransmissions()) {
+            // Bounded, or one call that its server cannot bear would end connections for ever.
+            end(
+                    call,
+                    null,
+                    new TransportException(
+                            Kind.CONNECTION_LOST,
+                            true,
+                            describe(call) + ": sent on " + call.transmissions() + " connections, the last lost: "
+                                    + detail));
+        } else {
+            call.enterQueue();
+            queue.addInOrder(call);
+            watch(call, call.endNanos());
+        }
+    }
+
+    /** Every waiting call fails: no connection comes about. */
+    void failWaiting(String detail) {
+        ClientCall call;
+        while ((call = queue.first()) != null) {
+            onUnsendable(call, Kind.CONNECTION_LOST, detail);
+        }
+    }
+
+    /** For {@link PendingReply#cancel}. */
+    boolean cancel(PendingReply pending) {
+        monitor.enter();
+        try {
+            ClientCall call = pending.boundCall();
+            if (call == null) {
+                return false;
+            }
+            ClientCall.State state = call.state();
+            if (state != ClientCall.State.QUEUED && state != ClientCall.State.SENT) {
+                return false;
+            }
+            counters.increment(ClientCounter.CANCELS);
+            giveUp(call, Kind.CANCELLED, "given up by its caller");
+            return true;
+        } finally {
+            monitor.leave();
+        }
+    }
+
+    private void giveUp(ClientCall call, Kind kind, String detail) {
+        deadlines.remove(call);
+        TransportException failure =
+                new TransportException(kind, call.transmissions() > 0, describe(call) + ": " + detail);
+        if (call.state() == ClientCall.State.QUEUED) {
+            queue.remove(call);
+            end(call, null, failure);
+        } else {
+            call.givenUp(failure);
+            shut(call);
+        }
+    }
+
+    private void end(ClientCall call, @Nullable Reply reply, @Nullable TransportException failure) {
+        tell(call, reply, failure);
+        retire(call);
+    }
+
+    private void tell(ClientCall call, @Nullable Reply reply, @Nullable TransportException failure) {
+        if (failure != null) {
+            counters.increment(ClientCounter.CALLS_FAILED);
+        }
+        PendingReply pending = call.pending();
+        pending.outcome(reply, failure, call.memory().land(call.message(), reply));
+        monitor.afterwards(pending::tell);
+    }
+
+    private void retire(ClientCall call) {
+        deadlines.remove(call);
+        table.remove(call);
+        call.ended();
+        if (idleCalls.size() < options.maxInFlight()) {
+            idleCalls.push(call);
+        }
+    }
+
+    private void watch(ClientCall call, long nanos) {
+        deadlines.add(call, nanos);
+        armTimer();
+    }
+
+    private void armTimer() {
+        ClientCall earliest = deadlines.earliest();
+        if (earliest == null || (timer != null && timerNanos - earliest.deadlineNanos() <= 0)) {
+            return;
+        }
+        if (timer != null) {
+            timer.cancel();
+        }
+        timerNanos = earliest.deadlineNanos();
+        timer = time.schedule(Math.max(0, timerNanos - time.nanoTime()), expireTask);
+    }
+
+    private void onTimer() {
+        monitor.enter();
+        try {
+            timer = null;
+            ClientCall call;
+            while ((call = deadlines.pollExpired(time.nanoTime())) != null) {
+                onDeadline(call);
+            }
+            armTimer();
+        } finally {
+            monitor.leave();
+        }
+    }
+
+    private void onDeadline(ClientCall call) {
+        ClientConnection connection = call.connection();
+        switch (call.state()) {
+            case QUEUED, SENT -> {
+                counters.increment(ClientCounter.TIMEOUTS);
+                giveUp(call, Kind.TIMED_OUT, timeoutDetail(call));
+                connector.onCallTimedOut(connection, call.sentNanos());
+            }
+            case UNANSWERED -> connector.onCallTimedOut(connection, call.sentNanos());
+            case REPLIED, GIVEN_UP -> {
+                if (connection != null) {
+                    connection.abort(DisconnectCause.FENCE, call + ": its memory was not shut in time");
+                }
+            }
+            case IDLE -> throw new IllegalStateException("deadline of " + call);
+        }
+    }
+
+    private String timeoutDetail(ClientCall call) {
+        String dropped = call.dropped();
+        if (dropped != null) {
+            return "no valid reply in time; dropped: " + dropped;
+        }
+        if (call.state() == ClientCall.State.SENT) {
+            return "no reply in time";
+        }
+        return "not sent in time: " + connector;
+    }
+
+    private static String describe(ClientCall call) {
+        return "call 0x" + Integer.toHexString(call.xid());
+    }
+
+    boolean isClosing() {
+        return closing;
+    }
+
+    CompletableFuture<Void> close() {
+        monitor.enter();
+        try {
+            if (!closing) {
+                closing = true;
+                ClientCall call;
+                while ((call = queue.first()) != null) {
+                    onUnsendable(call, Kind.CLOSED, "client is closed");
+                }
+                connector.close();
+            }
+        } finally {
+            monitor.leave();
+        }
+        return closed;
+    }
+
+    /** No connection is left, and none will come. */
+    void onNothingLeft() {
+        if (timer != null) {
+            timer.cancel();
+            timer = null;
+        }
+        monitor.afterwards(() -> closed.complete(null));
+    }
+
+    /** The calls that were sent on the connection and have not ended, the oldest first. */
+    List<ClientCall> callsOn(ClientConnection connection) {
+        List<ClientCall> calls = new ArrayList<>();
+        table.forEach(call -> {
+            if (call.connection() == connection) {
+                calls.add(call);
+            }
+        });
+        calls.sort((one, other) -> Long.compare(one.order(), other.order()));
+        return calls;
+    }
+
+    @Override
+    public String toString() {
+        monitor.enter();
+        try {
+            return "client of " + context.options().address() + ", " + queue.size() + " calls waiting, "
+                    + (table.size() - queue.size()) + " sent, " + connector;
+        } finally {
+            monitor.leave();
+        }
+    }
+}
