@@ -70,7 +70,7 @@ final class BufferSlab {
         return bufferBytes;
     }
 
-    /** After the queue pair is closed: ends the registration and frees the memory. */
+    /** After the queue pair is closed: ends the registration and frees the memory. ORDER: memory that stays registered is never freed. */
     void close() {
         region.close();
         arena.close();

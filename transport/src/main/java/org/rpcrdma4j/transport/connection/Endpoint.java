@@ -4,9 +4,7 @@ package org.rpcrdma4j.transport.connection;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.time.TimeSource;
 import org.rpcrdma4j.verbs.CompletionQueue;
@@ -53,25 +51,25 @@ public final class Endpoint {
     }
 
     private static final System.Logger LOG = System.getLogger(Endpoint.class.getName());
-    private static final int POLL_BATCH = 32;
 
     private final Monitor monitor;
     private final TimeSource time;
-    private final Executor worker;
+    private final Release release;
     private final EndpointListener listener;
     private final EndpointOptions options;
     private final RdmaDevice device;
-    private final ProtectionDomain domain;
-    private final CompletionQueue completions;
+    private final EndpointObjects objects;
     private final QueuePair queuePair;
     private final BufferSlab receives;
     private final PostedReceives posted;
     private final BufferSlab sends;
     private final Outbox outbox;
-    private final WorkCompletion[] polled = new WorkCompletion[POLL_BATCH];
+    private final CompletionPump pump;
     private State state = State.NEW;
     private boolean endTold;
-    private @Nullable CompletableFuture<Void> drained;
+    private boolean established;
+    private boolean aborting;
+    private boolean drainBegun;
     private TimeSource.@Nullable Timer endTimer;
 
     /**
@@ -91,25 +89,21 @@ public final class Endpoint {
         this.options = options;
         this.monitor = monitor;
         this.time = time;
-        this.worker = worker;
         this.listener = listener;
-        EndpointObjects objects = EndpointObjects.create(device, options, this::onCompletion);
-        domain = objects.domain();
-        completions = objects.completions();
+        objects = EndpointObjects.create(device, options, this::onCompletion);
         queuePair = objects.queuePair();
         receives = objects.receives();
         sends = objects.sends();
         posted = new PostedReceives(queuePair, receives);
-        outbox = new Outbox(monitor, queuePair);
-        for (int i = 0; i < POLL_BATCH; i++) {
-            polled[i] = new WorkCompletion();
-        }
-        completions.requestNotify(CompletionQueue.Notify.ANY);
+        release = new Release(objects, monitor, worker, () -> tell(listener::onQueuePairClosed), this::onReleased);
+        outbox = new Outbox(monitor, queuePair, fault -> monitor.run(() -> onFault(fault)));
+        pump = new CompletionPump(monitor, objects.completions(), this::mayPoll, this::handle, this::onFault);
+        pump.pollAndArm();
     }
 
     /** The domain for regions of this connection. */
     public ProtectionDomain domain() {
-        return domain;
+        return objects.domain();
     }
 
     /** The state now. */
@@ -122,24 +116,37 @@ public final class Endpoint {
         return queuePair.number();
     }
 
-    /** Connects. {@link #ensureReceives} should have been called. */
+    /**
+     * Connects. {@link #ensureReceives} should have been called.
+     *
+     * @throws IllegalArgumentException if the options exceed the device's limits; the endpoint is as before
+     */
     public void connect(InetSocketAddress remote, ConnectOptions connectOptions) {
-        begin();
-        device.connectionManager().connect(queuePair, remote, connectOptions, new Events());
+        begin(() -> device.connectionManager().connect(queuePair, remote, connectOptions, new Events()));
     }
 
-    /** Accepts. {@link #ensureReceives} should have been called. */
+    /**
+     * Accepts. {@link #ensureReceives} should have been called.
+     *
+     * @throws IllegalStateException if the request was answered already; the endpoint is as before
+     */
     public void accept(ConnectRequest request, ConnectOptions connectOptions) {
-        begin();
-        request.accept(queuePair, connectOptions, new Events());
+        begin(() -> request.accept(queuePair, connectOptions, new Events()));
     }
 
-    private void begin() {
+    /** If the device does not even try, nothing has begun: the endpoint can be aborted, or tried again. */
+    private void begin(Runnable attempt) {
         monitor.requireHeld();
         if (state != State.NEW) {
             throw new IllegalStateException("endpoint is " + state);
         }
         state = State.CONNECTING;
+        try {
+            attempt.run();
+        } catch (RuntimeException e) {
+            state = State.NEW;
+            throw e;
+        }
     }
 
     /** Whether posts are of use. */
@@ -147,7 +154,7 @@ public final class Endpoint {
         return state == State.CONNECTED;
     }
 
-    /** Has a chain posted, after all that was given before; see {@link Outbox}. */
+    /** Has a chain posted, after all that was given before, or refused; see {@link Outbox}. */
     public void post(Outbox.Entry entry) {
         outbox.append(entry);
     }
@@ -201,33 +208,44 @@ public final class Endpoint {
     /** Gives a receive buffer back; it is posted again if Receives are missing. */
     public void releaseReceive(int buffer) {
         monitor.requireHeld();
-        posted.release(buffer, !isGone());
+        posted.release(buffer, state == State.CONNECTED || state == State.CONNECTING);
     }
 
     /** Ends the connection in order: what was given to {@link #post} before is still sent. Once it is ending, nothing happens. */
     public void disconnect(DisconnectCause cause, String detail) {
         monitor.requireHeld();
-        if (state != State.CONNECTED) {
+        if (state == State.CONNECTED) {
+            beginClosing(cause, detail);
+            outbox.appendAction(queuePair::disconnect);
+        } else if (state == State.NEW || state == State.CONNECTING) {
             abort(cause, detail);
-            return;
         }
-        beginClosing(cause, detail);
-        outbox.appendAction(queuePair::disconnect);
     }
 
-    /** Ends the connection at once, also one that is not there yet, or is ending too slowly. */
+    /** Ends the connection at once, also one that is not there yet, or is ending too slowly. The second time nothing happens. */
     public void abort(DisconnectCause cause, String detail) {
         monitor.requireHeld();
-        boolean neverConnected = state == State.NEW;
-        if (isGone()) {
+        if (aborting || isGone()) {
             return;
         }
+        aborting = true;
+        boolean neverBegun = state == State.NEW;
         beginClosing(cause, detail);
-        if (neverConnected) {
+        if (neverBegun) {
             beginDrain();
         } else {
             monitor.afterwards(queuePair::abort);
         }
+    }
+
+    /** Keeps buffers and domain until {@link #letGo}, also beyond the queue pair's end. May be taken several times, before onClosed. */
+    public void hold() {
+        release.hold();
+    }
+
+    /** The opposite of {@link #hold}. */
+    public void letGo() {
+        release.letGo();
     }
 
     private boolean isGone() {
@@ -238,10 +256,12 @@ public final class Endpoint {
         state = State.CLOSING;
         if (endTimer == null) {
             endTimer = time.schedule(options.drainTimeoutNanos(), this::onEndTimeout);
+            // What came before the connection was told of was left lying.
+            monitor.afterwards(pump::pollAll);
         }
         if (!endTold) {
             endTold = true;
-            listener.onDisconnecting(cause, detail);
+            tell(() -> listener.onDisconnecting(cause, detail));
         }
     }
 
@@ -254,12 +274,19 @@ public final class Endpoint {
         });
     }
 
-    /** ORDER: drain before the queue pair is closed, so that replies that had arrived are still delivered. */
+    /**
+     * ORDER: what was given to the outbox is posted, then the outbox is closed, then both queues are drained, then the queue pair is
+     * closed. So nothing is posted to drained queues, and replies that had arrived are still delivered.
+     */
     private void beginDrain() {
-        if (drained != null || state != State.CLOSING) {
-            return;
+        if (!drainBegun && state == State.CLOSING) {
+            drainBegun = true;
+            outbox.closeThen(this::drain);
         }
-        drained = queuePair.drain().whenComplete((nothing, failure) -> monitor.run(this::beginRelease));
+    }
+
+    private void drain() {
+        var _ = queuePair.drain().whenComplete((nothing, failure) -> monitor.run(this::beginRelease));
     }
 
     private void beginRelease() {
@@ -267,60 +294,39 @@ public final class Endpoint {
             return;
         }
         state = State.RELEASING;
+        outbox.close();
         if (endTimer != null) {
             endTimer.cancel();
         }
-        monitor.afterwards(this::startRelease);
+        release.begin();
     }
 
-    private void startRelease() {
+    private void onReleased() {
+        state = State.CLOSED;
+        tell(listener::onClosed);
+    }
+
+    private void tell(Runnable call) {
         try {
-            worker.execute(this::release);
-        } catch (RejectedExecutionException e) {
-            release();
+            call.run();
+        } catch (RuntimeException | AssertionError e) {
+            onFault(e);
         }
     }
 
-    /** On the worker, outside the monitor: the device may wait here for its own threads. */
-    private void release() {
-        // ORDER: the queue pair first; no access under it is possible afterwards, whatever state regions are in.
-        queuePair.close();
-        monitor.run(listener::onQueuePairClosed);
-        completions.close();
-        receives.close();
-        sends.close();
-        try {
-            domain.close();
-        } catch (IllegalStateException e) {
-            LOG.log(Level.WARNING, "connection " + number() + ": its domain still holds a region", e);
-        }
-        monitor.run(() -> {
-            state = State.CLOSED;
-            listener.onClosed();
-        });
+    /** Something of ours threw: the connection's state cannot be relied on, the program lives on. */
+    private void onFault(Throwable fault) {
+        LOG.log(Level.WARNING, "connection " + number() + " is given up", fault);
+        abort(DisconnectCause.LOCAL_ERROR, "fault in this program: " + fault);
     }
 
-    /** On a thread of the device. Each batch is handled in a turn of its own, so that what it leaves for afterwards is not put off. */
+    /** A message may come before the word that the connection is there: it waits for that. */
+    private boolean mayPoll() {
+        return state == State.CONNECTED || state == State.CLOSING;
+    }
+
     private void onCompletion(CompletionQueue queue) {
-        while (handleBatch()) {}
-        queue.requestNotify(CompletionQueue.Notify.ANY);
-        while (handleBatch()) {}
-    }
-
-    private boolean handleBatch() {
-        monitor.enter();
-        try {
-            if (isGone()) {
-                return false;
-            }
-            int count = completions.poll(polled);
-            for (int i = 0; i < count; i++) {
-                handle(polled[i]);
-            }
-            return count > 0;
-        } finally {
-            monitor.leave();
-        }
+        pump.pollAndArm();
     }
 
     private void handle(WorkCompletion completion) {
@@ -329,8 +335,9 @@ public final class Endpoint {
             return;
         }
         int buffer = WorkIds.index(completion.id());
-        posted.completed(buffer, completion.isSuccess());
-        if (completion.isSuccess()) {
+        boolean isForListener = completion.isSuccess() && established;
+        posted.completed(buffer, isForListener);
+        if (isForListener) {
             listener.onReceive(
                     buffer, (int) completion.byteLength(), completion.isWithInvalidate(), completion.invalidatedKey());
         }
@@ -349,17 +356,22 @@ public final class Endpoint {
             monitor.run(() -> {
                 if (state == State.CONNECTING) {
                     state = State.CONNECTED;
-                    listener.onEstablished(info);
+                    established = true;
+                    tell(() -> listener.onEstablished(info));
                 }
             });
+            pump.pollAll();
         }
 
         @Override
         public void onRefused(ConnectRefusal refusal) {
             monitor.run(() -> {
+                if (isGone()) {
+                    return;
+                }
                 if (!endTold) {
                     endTold = true;
-                    listener.onRefused(refusal);
+                    tell(() -> listener.onRefused(refusal));
                 }
                 beginClosing(DisconnectCause.CONNECTION_LOST, refusal.detail());
                 beginDrain();

@@ -9,9 +9,12 @@ import org.rpcrdma4j.verbs.cm.ConnectionInfo;
  * Told what happens on one connection: always inside the monitor, in this order:
  *
  * <pre>
- *   (onEstablished (onReceive | onSendQueueCompletion)* onDisconnecting | onRefused)
+ *   (onEstablished (onReceive | onSendQueueCompletion)* onDisconnecting | onRefused | onDisconnecting)
  *       (onReceive | onSendQueueCompletion)* onQueuePairClosed onClosed
  * </pre>
+ *
+ * <p>The last of the three is an endpoint that was ended before it was connected. Messages come only after {@link #onEstablished}. A
+ * listener that throws ends the connection.
  */
 public interface EndpointListener {
 
@@ -39,7 +42,8 @@ public interface EndpointListener {
 
     /**
      * Both queues are drained, or were given up, and the queue pair is closed: neither peer nor device has any access to memory under it
-     * any more. Now regions are closed, and memory can go back to callers.
+     * any more. Now regions are closed, and memory can go back to callers. Who needs the domain or the buffers beyond this call, because
+     * regions are closed on another thread, takes {@link Endpoint#hold} first.
      */
     void onQueuePairClosed();
 

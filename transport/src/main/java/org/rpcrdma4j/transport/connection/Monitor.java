@@ -52,7 +52,7 @@ public final class Monitor {
         while ((task = tasks.poll()) != null) {
             try {
                 task.run();
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | AssertionError e) {
                 // One task must not keep the others from being done; whoever leaves word guards its own user code.
                 System.getLogger(Monitor.class.getName())
                         .log(System.Logger.Level.WARNING, "task after the monitor failed", e);
