@@ -87,6 +87,15 @@ final class ClientFixture implements AutoCloseable {
         return responder.messages().get(count - 1);
     }
 
+    /** Waits until the call has come to the responder, and returns its latest transmission. */
+    RawMessage callOf(CallMessage message) {
+        rig.await("the call arrives", () -> responder.messages().stream().anyMatch(call -> call.xid() == message.xid()));
+        return responder.messages().stream()
+                .filter(call -> call.xid() == message.xid())
+                .toList()
+                .getLast();
+    }
+
     long counter(ClientCounter counter) {
         return client.counters().get(counter);
     }
