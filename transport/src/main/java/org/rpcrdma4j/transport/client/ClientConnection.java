@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.transport.client;
 
-import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.connection.DisconnectCause;
@@ -51,10 +49,7 @@ final class ClientConnection implements EndpointListener, RegionLink {
     private final ReplyReceiver receiver;
     private final ReverseService reverse;
     private final ConnectionLabel label;
-    private final List<RequestSlot> slots = new ArrayList<>();
-    private final ArrayDeque<RequestSlot> freeSlots = new ArrayDeque<>();
-    private @Nullable RequestSlot waitingSlot;
-    private @Nullable ClientCall waitingCall;
+    private final SlotPool slots;
     private @Nullable Marshaller marshaller;
     private boolean established;
     private boolean holdsSending;
@@ -103,6 +98,7 @@ final class ClientConnection implements EndpointListener, RegionLink {
                 label);
         registrar = new Registrar(plan, context.monitor(), pool, this);
         credits = new CreditWindow(plan.requests());
+        slots = new SlotPool(this, plan.requests());
         reverse = new ReverseService(context, this, reverseCredits);
         receiver = new ReplyReceiver(context, this, reverse);
     }
@@ -204,7 +200,10 @@ final class ClientConnection implements EndpointListener, RegionLink {
         }
         ClientCall call;
         while ((call = requester.firstWaiting()) != null && credits.isOpen()) {
-            RequestSlot slot = slotFor(call);
+            RequestSlot slot = slots.take(call);
+            if (slot == null && !slots.isReserved()) {
+                counters.increment(ClientCounter.EMPTY_SEND_CONTEXTS);
+            }
             if (slot == null || !sendFirst(call, slot, mine)) {
                 return;
             }
@@ -222,17 +221,16 @@ final class ClientConnection implements EndpointListener, RegionLink {
                 yield true;
             }
             case UNSENDABLE -> {
-                freeSlots.push(slot);
+                slots.giveBack(slot);
                 requester.onUnsendable(call, mine.failureKind(), mine.failureDetail());
                 yield true;
             }
             case NO_REGIONS, TOO_MANY_SEGMENTS -> {
-                waitingSlot = slot;
-                waitingCall = call;
+                slots.reserve(slot, call);
                 yield false;
             }
             case ENDING -> {
-                freeSlots.push(slot);
+                slots.giveBack(slot);
                 yield false;
             }
         };
@@ -245,31 +243,6 @@ final class ClientConnection implements EndpointListener, RegionLink {
         }
     }
 
-    /** The slot for the first waiting call: that which waits for regions, if one does; null if it has to wait on. */
-    private @Nullable RequestSlot slotFor(ClientCall call) {
-        RequestSlot waiting = waitingSlot;
-        if (waiting != null) {
-            if (waiting.regions().isWaiting()) {
-                if (waitingCall == call) {
-                    return null;
-                }
-                registrar.cancelWait(waiting.regions());
-            }
-            waitingSlot = null;
-            waitingCall = null;
-            return waiting;
-        }
-        RequestSlot free = freeSlots.poll();
-        if (free == null && slots.size() < plan.requests()) {
-            free = new RequestSlot(this, slots.size(), endpoint.takeSendBuffer());
-            slots.add(free);
-        }
-        if (free == null) {
-            counters.increment(ClientCounter.EMPTY_SEND_CONTEXTS);
-        }
-        return free;
-    }
-
     void onRegionsAvailable() {
         sendWaiting();
     }
@@ -277,7 +250,7 @@ final class ClientConnection implements EndpointListener, RegionLink {
     /** The call or the Send has let go. */
     void onSlotLetGo(RequestSlot slot) {
         if (slot.isFree()) {
-            freeSlots.push(slot);
+            slots.giveBack(slot);
             sendWaiting();
         } else if (slot.isSendOutstanding()) {
             counters.increment(ClientCounter.REPLY_WAITS_FOR_SEND);
@@ -322,11 +295,11 @@ final class ClientConnection implements EndpointListener, RegionLink {
     }
 
     private void onSendCompletion(WorkCompletion completion) {
-        int index = WorkIds.index(completion.id());
-        if (index < slots.size()) {
-            slots.get(index).onSendCompleted(completion.id());
+        RequestSlot slot = slots.get(WorkIds.index(completion.id()));
+        if (slot != null) {
+            slot.onSendCompleted(completion.id());
         } else {
-            reverse.onSendCompleted(index);
+            reverse.onSendCompleted(WorkIds.index(completion.id()));
         }
         if (completion.isSuccess()) {
             registrar.postStalled();
@@ -378,9 +351,7 @@ final class ClientConnection implements EndpointListener, RegionLink {
 
     /** No memory of a call is open any more: each call that has not ended goes its way. */
     private void onRegionsGone() {
-        for (RequestSlot slot : slots) {
-            slot.abandon();
-        }
+        slots.abandonAll();
         for (ClientCall call : requester.callsOn(this)) {
             requester.onConnectionLost(call, endDetail);
         }
@@ -403,7 +374,7 @@ final class ClientConnection implements EndpointListener, RegionLink {
 
     @Override
     public String toString() {
-        return endpoint + ", " + credits + ", " + freeSlots.size() + " of " + slots.size() + " slots free, " + registrar
+        return endpoint + ", " + credits + ", " + slots + ", " + registrar
                 + (endpoint.isConnected() ? "" : ", " + endDetail);
     }
 }

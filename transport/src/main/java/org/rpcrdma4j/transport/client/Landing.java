@@ -17,15 +17,22 @@ record Landing(
 
     /** Copies, gives the bounce buffers back, and returns the reply as the caller gets it. */
     Reply land(Reply reply) {
-        MemorySegment landed = landMessage(reply.message());
-        if (targetBounce != null) {
-            landTarget(targetBounce, reply.placedBytes());
-            bounces.giveBack(targetBounce);
+        try {
+            MemorySegment landed = landMessage(reply.message());
+            if (targetBounce != null) {
+                landTarget(targetBounce, reply.placedBytes());
+            }
+            return new Reply(landed, reply.placedBytes());
+        } finally {
+            giveBack(targetBounce);
+            giveBack(replyBounce);
         }
-        if (replyBounce != null) {
-            bounces.giveBack(replyBounce);
+    }
+
+    private void giveBack(@Nullable MemorySegment bounce) {
+        if (bounce != null) {
+            bounces.giveBack(bounce);
         }
-        return new Reply(landed, reply.placedBytes());
     }
 
     private MemorySegment landMessage(MemorySegment came) {

@@ -58,11 +58,7 @@ final class Marshaller {
         if (isTooLong(call.message())) {
             return failed(Outcome.UNSENDABLE);
         }
-        isLongForced = false;
-        Outcome outcome = build(call, slot, credits, false);
-        if (outcome == Outcome.TOO_MANY_SEGMENTS) {
-            outcome = build(call, slot, credits, true);
-        }
+        Outcome outcome = buildGuarded(call, slot, credits);
         if (outcome == Outcome.TOO_MANY_SEGMENTS) {
             fail(Kind.MESSAGE_TOO_LONG, "its memory takes more than " + options.maxSegments() + " segments");
             return failed(Outcome.UNSENDABLE);
@@ -95,6 +91,19 @@ final class Marshaller {
     private void fail(Kind kind, String detail) {
         failureKind = kind;
         failureDetail = detail;
+    }
+
+    /** The caller's memory may have been closed, or belong to one thread: that is told to it, not to the thread that is in here. */
+    private Outcome buildGuarded(ClientCall call, RequestSlot slot, int credits) {
+        try {
+            isLongForced = false;
+            Outcome outcome = build(call, slot, credits, false);
+            return outcome == Outcome.TOO_MANY_SEGMENTS ? build(call, slot, credits, true) : outcome;
+        } catch (IllegalStateException | IllegalArgumentException | WrongThreadException | IndexOutOfBoundsException e) {
+            registrar.unmap(slot.regions());
+            fail(Kind.REGISTRATION_FAILED, "its memory cannot be used: " + e.getMessage());
+            return Outcome.UNSENDABLE;
+        }
     }
 
     private Outcome build(ClientCall call, RequestSlot slot, int credits, boolean inOnePiece) {

@@ -46,11 +46,24 @@ public final class PendingReply extends CompletableFuture<Reply> {
         Reply answer = reply;
         Landing last = landing;
         if (end == null && answer != null) {
-            complete(last == null ? answer : last.land(answer));
+            succeed(answer, last);
         } else if (end != null && end.kind() == TransportException.Kind.CANCELLED) {
             super.cancel(false);
         } else if (end != null) {
             completeExceptionally(end);
+        }
+    }
+
+    private void succeed(Reply answer, @Nullable Landing last) {
+        if (last == null) {
+            complete(answer);
+            return;
+        }
+        try {
+            complete(last.land(answer));
+        } catch (IllegalStateException | IllegalArgumentException | WrongThreadException e) {
+            completeExceptionally(new TransportException(
+                    TransportException.Kind.REGISTRATION_FAILED, true, "the reply cannot be copied: " + e.getMessage()));
         }
     }
 

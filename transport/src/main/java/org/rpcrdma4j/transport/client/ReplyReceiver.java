@@ -251,7 +251,14 @@ final class ReplyReceiver {
             }
             RequestSlot slot = call.slot();
             boolean isShut = slot == null || slot.regions().isEmpty();
-            reply = call.memory().takeInline(asked, message, header.length(), bytes, isShut);
+            try {
+                reply = call.memory().takeInline(asked, message, header.length(), bytes, isShut);
+            } catch (IllegalStateException | IllegalArgumentException | WrongThreadException e) {
+                connection
+                        .requester()
+                        .onFailureReply(call, Kind.REGISTRATION_FAILED, "its reply buffer cannot be used: " + e.getMessage());
+                return;
+            }
             counters.add(ClientCounter.FIXUP_COPIES, bytes);
         }
         connection.requester().onReply(call, reply, placed);

@@ -12,7 +12,6 @@ import org.rpcrdma4j.transport.connection.DisconnectCause;
 import org.rpcrdma4j.transport.connection.Monitor;
 import org.rpcrdma4j.transport.event.ClientCounter;
 import org.rpcrdma4j.transport.event.Counters;
-import org.rpcrdma4j.transport.time.Deadlines;
 import org.rpcrdma4j.transport.time.TimeSource;
 
 /**
@@ -31,12 +30,9 @@ final class Requester {
     private final Connector connector;
     private final CallTable table;
     private final CallQueue queue = new CallQueue();
-    private final Deadlines<ClientCall> deadlines = new Deadlines<>();
+    private final CallDeadlines deadlines;
     private final ArrayDeque<ClientCall> idleCalls = new ArrayDeque<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
-    private final Runnable expireTask = this::onTimer;
-    private TimeSource.@Nullable Timer timer;
-    private long timerNanos;
     private long nextOrder;
     private boolean closing;
 
@@ -47,6 +43,7 @@ final class Requester {
         counters = context.counters();
         options = context.options();
         table = new CallTable(options.maxInFlight());
+        deadlines = new CallDeadlines(monitor, time, this::onDeadline);
         connector = new Connector(context, this);
         if (context.reverseHandler() != null) {
             monitor.run(connector::demand);
@@ -95,7 +92,7 @@ final class Requester {
         call.begin(message, pending, nextOrder++, time.nanoTime() + timeout);
         pending.bind(call);
         table.add(call);
-        watch(call, call.endNanos());
+        deadlines.add(call, call.endNanos());
         queue.addLast(call);
         connector.demand();
     }
@@ -163,7 +160,7 @@ final class Requester {
         }
         slot.shut(call.state() == ClientCall.State.GIVEN_UP);
         if (call.slot() == slot) {
-            watch(call, time.nanoTime() + ClientOptions.nanos(options.fenceGrace()));
+            deadlines.add(call, time.nanoTime() + ClientOptions.nanos(options.fenceGrace()));
         }
     }
 
@@ -181,7 +178,7 @@ final class Requester {
             call.remainsUnanswered();
             if (call.endNanos() - time.nanoTime() > 0) {
                 // Its credit is missed if no late reply comes: see onDeadline.
-                watch(call, call.endNanos());
+                deadlines.add(call, call.endNanos());
             }
         }
     }
@@ -192,14 +189,22 @@ final class Requester {
             throw new IllegalStateException(call + " succeeds without a reply");
         }
         Reply reply = new Reply(replyMessage, call.placedBytes());
-        if (reply.xid() == call.xid()) {
-            end(call, reply, null);
-        } else {
-            // RFC 8166, Section 4.2.1. Seen this late only in a Long reply, which cannot be read before its memory is
-            // shut.
-            String found = "the reply's message has XID 0x" + Integer.toHexString(reply.xid());
-            end(call, null, new TransportException(Kind.BAD_REPLY, true, describe(call) + ": " + found));
+        try {
+            int xid = reply.xid();
+            if (xid != call.xid()) {
+                // RFC 8166, Section 4.2.1. Seen this late only in a Long reply, unreadable before its memory is shut.
+                fail(call, Kind.BAD_REPLY, "the reply's message has XID 0x" + Integer.toHexString(xid));
+                return;
+            }
+        } catch (IllegalStateException | WrongThreadException e) {
+            fail(call, Kind.REGISTRATION_FAILED, "its reply buffer cannot be used: " + e.getMessage());
+            return;
         }
+        end(call, reply, null);
+    }
+
+    private void fail(ClientCall call, Kind kind, String detail) {
+        end(call, null, new TransportException(kind, true, describe(call) + ": " + detail));
     }
 
     /**
@@ -225,21 +230,14 @@ final class Requester {
 
     private void sendAgain(ClientCall call, String detail) {
         if (closing) {
-            end(call, null, new TransportException(Kind.CLOSED, true, describe(call) + ": client is closed"));
+            fail(call, Kind.CLOSED, "client is closed");
         } else if (call.transmissions() >= options.maxTransmissions()) {
             // Bounded, or one call that its server cannot bear would end connections for ever.
-            end(
-                    call,
-                    null,
-                    new TransportException(
-                            Kind.CONNECTION_LOST,
-                            true,
-                            describe(call) + ": sent on " + call.transmissions() + " connections, the last lost: "
-                                    + detail));
+            fail(call, Kind.CONNECTION_LOST, "sent on " + call.transmissions() + " connections, the last lost: " + detail);
         } else {
             call.enterQueue();
             queue.addInOrder(call);
-            watch(call, call.endNanos());
+            deadlines.add(call, call.endNanos());
         }
     }
 
@@ -307,46 +305,16 @@ final class Requester {
         }
     }
 
-    private void watch(ClientCall call, long nanos) {
-        deadlines.add(call, nanos);
-        armTimer();
-    }
-
-    private void armTimer() {
-        ClientCall earliest = deadlines.earliest();
-        if (earliest == null || (timer != null && timerNanos - earliest.deadlineNanos() <= 0)) {
-            return;
-        }
-        if (timer != null) {
-            timer.cancel();
-        }
-        timerNanos = earliest.deadlineNanos();
-        timer = time.schedule(Math.max(0, timerNanos - time.nanoTime()), expireTask);
-    }
-
-    private void onTimer() {
-        monitor.enter();
-        try {
-            timer = null;
-            ClientCall call;
-            while ((call = deadlines.pollExpired(time.nanoTime())) != null) {
-                onDeadline(call);
-            }
-            armTimer();
-        } finally {
-            monitor.leave();
-        }
-    }
-
     private void onDeadline(ClientCall call) {
         ClientConnection connection = call.connection();
+        long sentNanos = call.sentNanos();
         switch (call.state()) {
             case QUEUED, SENT -> {
                 counters.increment(ClientCounter.TIMEOUTS);
                 giveUp(call, Kind.TIMED_OUT, timeoutDetail(call));
-                connector.onCallTimedOut(connection, call.sentNanos());
+                connector.onCallTimedOut(connection, sentNanos);
             }
-            case UNANSWERED -> connector.onCallTimedOut(connection, call.sentNanos());
+            case UNANSWERED -> connector.onCallTimedOut(connection, sentNanos);
             case REPLIED, GIVEN_UP -> {
                 if (connection != null) {
                     connection.abort(DisconnectCause.FENCE, call + ": its memory was not shut in time");
@@ -371,8 +339,8 @@ final class Requester {
         return "call 0x" + Integer.toHexString(call.xid());
     }
 
-    boolean isClosing() {
-        return closing;
+    long bounceBytesTaken() {
+        return context.bounces().takenBytes();
     }
 
     CompletableFuture<Void> close() {
@@ -394,10 +362,7 @@ final class Requester {
 
     /** No connection is left, and none will come. */
     void onNothingLeft() {
-        if (timer != null) {
-            timer.cancel();
-            timer = null;
-        }
+        deadlines.stop();
         monitor.afterwards(() -> closed.complete(null));
     }
 

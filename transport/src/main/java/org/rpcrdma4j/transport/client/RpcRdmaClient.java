@@ -119,6 +119,11 @@ public final class RpcRdmaClient implements AutoCloseable {
         return requester.counters();
     }
 
+    /** For tests: bytes of bounce buffers that calls have. */
+    long bounceBytesTaken() {
+        return requester.bounceBytesTaken();
+    }
+
     /** How it is set up. */
     public ClientOptions options() {
         return options;

@@ -11,6 +11,7 @@ import org.rpcrdma4j.transport.raw.RawMessage;
 import org.rpcrdma4j.transport.raw.RawResponder;
 import org.rpcrdma4j.transport.raw.Rig;
 import org.rpcrdma4j.transport.raw.Words;
+import org.rpcrdma4j.verbs.cm.ConnectOptions;
 
 /** A client of the product and a responder that makes its bytes itself, on one rig. */
 final class ClientFixture implements AutoCloseable {
@@ -60,6 +61,11 @@ final class ClientFixture implements AutoCloseable {
     ClientFixture answering(int credits) {
         responder.onMessage((connection, call) -> answer(connection, call.xid(), credits));
         return this;
+    }
+
+    /** How the responder accepts, to be changed for later connections. */
+    ConnectOptions responderOptions() {
+        return ConnectOptions.DEFAULT;
     }
 
     /** Waits for the reply. */
