@@ -99,7 +99,10 @@ final class Marshaller {
             isLongForced = false;
             Outcome outcome = build(call, slot, credits, false);
             return outcome == Outcome.TOO_MANY_SEGMENTS ? build(call, slot, credits, true) : outcome;
-        } catch (IllegalStateException | IllegalArgumentException | WrongThreadException | IndexOutOfBoundsException e) {
+        } catch (IllegalStateException
+                | IllegalArgumentException
+                | WrongThreadException
+                | IndexOutOfBoundsException e) {
             registrar.unmap(slot.regions());
             fail(Kind.REGISTRATION_FAILED, "its memory cannot be used: " + e.getMessage());
             return Outcome.UNSENDABLE;

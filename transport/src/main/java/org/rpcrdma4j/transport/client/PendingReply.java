@@ -63,7 +63,9 @@ public final class PendingReply extends CompletableFuture<Reply> {
             complete(last.land(answer));
         } catch (IllegalStateException | IllegalArgumentException | WrongThreadException e) {
             completeExceptionally(new TransportException(
-                    TransportException.Kind.REGISTRATION_FAILED, true, "the reply cannot be copied: " + e.getMessage()));
+                    TransportException.Kind.REGISTRATION_FAILED,
+                    true,
+                    "the reply cannot be copied: " + e.getMessage()));
         }
     }
 

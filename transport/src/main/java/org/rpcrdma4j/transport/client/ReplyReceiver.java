@@ -256,7 +256,8 @@ final class ReplyReceiver {
             } catch (IllegalStateException | IllegalArgumentException | WrongThreadException e) {
                 connection
                         .requester()
-                        .onFailureReply(call, Kind.REGISTRATION_FAILED, "its reply buffer cannot be used: " + e.getMessage());
+                        .onFailureReply(
+                                call, Kind.REGISTRATION_FAILED, "its reply buffer cannot be used: " + e.getMessage());
                 return;
             }
             counters.add(ClientCounter.FIXUP_COPIES, bytes);

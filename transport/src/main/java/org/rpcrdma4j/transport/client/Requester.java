@@ -233,7 +233,10 @@ final class Requester {
             fail(call, Kind.CLOSED, "client is closed");
         } else if (call.transmissions() >= options.maxTransmissions()) {
             // Bounded, or one call that its server cannot bear would end connections for ever.
-            fail(call, Kind.CONNECTION_LOST, "sent on " + call.transmissions() + " connections, the last lost: " + detail);
+            fail(
+                    call,
+                    Kind.CONNECTION_LOST,
+                    "sent on " + call.transmissions() + " connections, the last lost: " + detail);
         } else {
             call.enterQueue();
             queue.addInOrder(call);

@@ -42,7 +42,8 @@ final class SlotPool {
     private @Nullable RequestSlot takeFree() {
         RequestSlot slot = free.poll();
         if (slot == null && slots.size() < limit) {
-            slot = new RequestSlot(connection, slots.size(), connection.endpoint().takeSendBuffer());
+            slot = new RequestSlot(
+                    connection, slots.size(), connection.endpoint().takeSendBuffer());
             slots.add(slot);
         }
         return slot;

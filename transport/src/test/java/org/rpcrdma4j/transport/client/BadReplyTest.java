@@ -34,7 +34,7 @@ class BadReplyTest {
     }
 
     /** Makes the bytes of a bad reply out of its call. */
-    private interface Bad {
+    interface Bad {
         byte[] reply(RawMessage call);
     }
 
@@ -167,8 +167,8 @@ class BadReplyTest {
 
     @Test
     void theDeadlinesErrorTellsWhatWasDropped() {
-        try (ClientFixture fixture = new ClientFixture(
-                Network.SIMULATION.open(), builder -> builder.callTimeout(Duration.ofSeconds(2)))) {
+        try (ClientFixture fixture =
+                new ClientFixture(Network.SIMULATION.open(), builder -> builder.callTimeout(Duration.ofSeconds(2)))) {
             PendingReply pending = fixture.client.send(fixture.nullCall().build());
             RawMessage call = fixture.call(1);
             fixture.responder.connection().send(version(call, 9));
@@ -201,9 +201,7 @@ class BadReplyTest {
         try (ClientFixture fixture = new ClientFixture(Network.SIMULATION.open())) {
             PendingReply refused = fixture.client.send(fixture.nullCall().build());
             RawMessage call = fixture.call(1);
-            fixture.responder
-                    .connection()
-                    .send(Words.errorChunk(call.xid(), 1, 8));
+            fixture.responder.connection().send(Words.errorChunk(call.xid(), 1, 8));
             TransportException failure = fixture.failure(refused);
             assertThat(failure.kind()).isEqualTo(Kind.PEER_ERROR_CHUNK);
             assertThat(failure.undecided()).isTrue();
@@ -221,7 +219,7 @@ class BadReplyTest {
     }
 
     /** Makes a bad reply out of the segments offered. */
-    private interface BadChunks {
+    interface BadChunks {
         byte[] reply(RawMessage call, List<Segment> write, List<Segment> replyChunk);
     }
 
@@ -239,77 +237,104 @@ class BadReplyTest {
 
     static Stream<Arguments> failing() {
         return Stream.of(
-                chunks("no Write list", false, (call, write, reply) -> msg(call.xid(), Words.RDMA_MSG)
-                        .end()
-                        .end()
-                        .chunk(lengths(reply, 0))
-                        .add(Words.reply(call.xid(), 0))
-                        .toBytes()),
-                chunks("two Write chunks", false, (call, write, reply) -> msg(call.xid(), Words.RDMA_MSG)
-                        .end()
-                        .chunk(lengths(write, 0))
-                        .chunk(lengths(write, 0))
-                        .end()
-                        .chunk(lengths(reply, 0))
-                        .add(Words.reply(call.xid(), 0))
-                        .toBytes()),
-                chunks("more written than offered", true, (call, write, reply) -> msg(call.xid(), Words.RDMA_MSG)
-                        .end()
-                        .chunk(lengths(write, 5001))
-                        .end()
-                        .chunk(lengths(reply, 0))
-                        .add(Words.reply(call.xid(), 0))
-                        .toBytes()),
-                chunks("another handle", true, (call, write, reply) -> msg(call.xid(), Words.RDMA_MSG)
-                        .end()
-                        .chunk(alteredHandle(write.getFirst()))
-                        .end()
-                        .chunk(lengths(reply, 0))
-                        .add(Words.reply(call.xid(), 0))
-                        .toBytes()),
-                chunks("another segment count", true, (call, write, reply) -> msg(call.xid(), Words.RDMA_MSG)
-                        .end()
-                        .chunk(write.getFirst().withLength(0), write.getFirst().withLength(0))
-                        .end()
-                        .chunk(lengths(reply, 0))
-                        .add(Words.reply(call.xid(), 0))
-                        .toBytes()),
-                chunks("RDMA_MSG with a used Reply chunk", false, (call, write, reply) -> msg(
-                                call.xid(), Words.RDMA_MSG)
-                        .end()
-                        .chunk(lengths(write, 0))
-                        .end()
-                        .chunk(lengths(reply, 24))
-                        .add(Words.reply(call.xid(), 0))
-                        .toBytes()),
-                chunks("RDMA_NOMSG with Write list alone", false, (call, write, reply) -> msg(
-                                call.xid(), Words.RDMA_NOMSG)
-                        .end()
-                        .chunk(lengths(write, 4))
-                        .end()
-                        .end()
-                        .toBytes()),
-                chunks("RDMA_NOMSG with an unused Reply chunk", false, (call, write, reply) -> msg(
-                                call.xid(), Words.RDMA_NOMSG)
-                        .end()
-                        .chunk(lengths(write, 4))
-                        .end()
-                        .chunk(lengths(reply, 0))
-                        .toBytes()),
-                chunks("Reply chunk longer than offered", true, (call, write, reply) -> msg(
-                                call.xid(), Words.RDMA_NOMSG)
-                        .end()
-                        .chunk(lengths(write, 4))
-                        .end()
-                        .chunk(lengths(reply, 20_004))
-                        .toBytes()),
-                chunks("foreign bytes in the Reply chunk", false, (call, write, reply) -> msg(
-                                call.xid(), Words.RDMA_NOMSG)
-                        .end()
-                        .chunk(lengths(write, 4))
-                        .end()
-                        .chunk(lengths(reply, 24))
-                        .toBytes()));
+                chunks(
+                        "no Write list",
+                        false,
+                        (call, write, reply) -> msg(call.xid(), Words.RDMA_MSG)
+                                .end()
+                                .end()
+                                .chunk(lengths(reply, 0))
+                                .add(Words.reply(call.xid(), 0))
+                                .toBytes()),
+                chunks(
+                        "two Write chunks",
+                        false,
+                        (call, write, reply) -> msg(call.xid(), Words.RDMA_MSG)
+                                .end()
+                                .chunk(lengths(write, 0))
+                                .chunk(lengths(write, 0))
+                                .end()
+                                .chunk(lengths(reply, 0))
+                                .add(Words.reply(call.xid(), 0))
+                                .toBytes()),
+                chunks(
+                        "more written than offered",
+                        true,
+                        (call, write, reply) -> msg(call.xid(), Words.RDMA_MSG)
+                                .end()
+                                .chunk(lengths(write, 5001))
+                                .end()
+                                .chunk(lengths(reply, 0))
+                                .add(Words.reply(call.xid(), 0))
+                                .toBytes()),
+                chunks(
+                        "another handle",
+                        true,
+                        (call, write, reply) -> msg(call.xid(), Words.RDMA_MSG)
+                                .end()
+                                .chunk(alteredHandle(write.getFirst()))
+                                .end()
+                                .chunk(lengths(reply, 0))
+                                .add(Words.reply(call.xid(), 0))
+                                .toBytes()),
+                chunks(
+                        "another segment count",
+                        true,
+                        (call, write, reply) -> msg(call.xid(), Words.RDMA_MSG)
+                                .end()
+                                .chunk(
+                                        write.getFirst().withLength(0),
+                                        write.getFirst().withLength(0))
+                                .end()
+                                .chunk(lengths(reply, 0))
+                                .add(Words.reply(call.xid(), 0))
+                                .toBytes()),
+                chunks(
+                        "RDMA_MSG with a used Reply chunk",
+                        false,
+                        (call, write, reply) -> msg(call.xid(), Words.RDMA_MSG)
+                                .end()
+                                .chunk(lengths(write, 0))
+                                .end()
+                                .chunk(lengths(reply, 24))
+                                .add(Words.reply(call.xid(), 0))
+                                .toBytes()),
+                chunks(
+                        "RDMA_NOMSG with Write list alone",
+                        false,
+                        (call, write, reply) -> msg(call.xid(), Words.RDMA_NOMSG)
+                                .end()
+                                .chunk(lengths(write, 4))
+                                .end()
+                                .end()
+                                .toBytes()),
+                chunks(
+                        "RDMA_NOMSG with an unused Reply chunk",
+                        false,
+                        (call, write, reply) -> msg(call.xid(), Words.RDMA_NOMSG)
+                                .end()
+                                .chunk(lengths(write, 4))
+                                .end()
+                                .chunk(lengths(reply, 0))
+                                .toBytes()),
+                chunks(
+                        "Reply chunk longer than offered",
+                        true,
+                        (call, write, reply) -> msg(call.xid(), Words.RDMA_NOMSG)
+                                .end()
+                                .chunk(lengths(write, 4))
+                                .end()
+                                .chunk(lengths(reply, 20_004))
+                                .toBytes()),
+                chunks(
+                        "foreign bytes in the Reply chunk",
+                        false,
+                        (call, write, reply) -> msg(call.xid(), Words.RDMA_NOMSG)
+                                .end()
+                                .chunk(lengths(write, 4))
+                                .end()
+                                .chunk(lengths(reply, 24))
+                                .toBytes()));
     }
 
     @ParameterizedTest
@@ -320,9 +345,7 @@ class BadReplyTest {
             PendingReply pending = fixture.client.send(
                     fixture.nullCall().target(target).maxReplyBytes(20_000).build());
             RawMessage call = fixture.call(1);
-            fixture.responder
-                    .connection()
-                    .send(bad.reply(call, call.writeList().getFirst(), call.replyChunk()));
+            fixture.responder.connection().send(bad.reply(call, call.writeList().getFirst(), call.replyChunk()));
             assertThat(fixture.failure(pending).kind()).isEqualTo(Kind.BAD_REPLY);
             assertThat(fixture.responder.messageCount()).isEqualTo(1);
             fixture.answering(8);
@@ -335,7 +358,8 @@ class BadReplyTest {
     void chunksThatWereNotOfferedFailTheCall() {
         Segment wild = new Segment(0x7777, 100, 0x1234);
         List<Words> lists = List.of(
-                new Words().end().chunk(wild).end().end(), new Words().end().end().chunk(wild));
+                new Words().end().chunk(wild).end().end(),
+                new Words().end().end().chunk(wild));
         for (Words list : lists) {
             try (ClientFixture fixture = new ClientFixture(Network.SIMULATION.open())) {
                 PendingReply pending = fixture.client.send(fixture.nullCall().build());
@@ -394,8 +418,7 @@ class BadReplyTest {
 
     @Test
     void creditsOfZeroAndAbsurdOnesAreClamped() {
-        try (ClientFixture fixture = new ClientFixture(
-                Network.SIMULATION.open(), builder -> builder.maxInFlight(4))) {
+        try (ClientFixture fixture = new ClientFixture(Network.SIMULATION.open(), builder -> builder.maxInFlight(4))) {
             int calls = 0;
             for (int grant : new int[] {0, 1, Integer.MIN_VALUE, -1, 0, 3}) {
                 PendingReply pending = fixture.client.send(fixture.nullCall().build());

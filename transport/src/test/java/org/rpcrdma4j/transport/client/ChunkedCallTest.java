@@ -117,8 +117,8 @@ class ChunkedCallTest {
                 List<Segment> offered = call.writeList().getFirst();
                 assertThat(lengthOf(offered)).isEqualTo(65_536);
                 assertThat(call.replyChunk()).isNull();
-                List<Segment> used = writeAll(
-                        fixture.responder.connection(), offered, ClientFixture.pattern(length, 3));
+                List<Segment> used =
+                        writeAll(fixture.responder.connection(), offered, ClientFixture.pattern(length, 3));
                 fixture.responder
                         .connection()
                         .send(msg(call.xid(), Words.RDMA_MSG)
@@ -136,9 +136,7 @@ class ChunkedCallTest {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "SIMULATION,none", "SIMULATION,native", "SIMULATION,heap", "IWARP,none", "IWARP,native", "IWARP,heap"
-    })
+    @CsvSource({"SIMULATION,none", "SIMULATION,native", "SIMULATION,heap", "IWARP,none", "IWARP,native", "IWARP,heap"})
     void aReplyThatMayBeLongComesByTheReplyChunkOrInline(Network network, String buffer) {
         try (ClientFixture fixture = new ClientFixture(network.open())) {
             for (boolean isLong : new boolean[] {true, false, true}) {
@@ -152,15 +150,15 @@ class ChunkedCallTest {
                 RawMessage call = fixture.callOf(message);
                 List<Segment> offered = call.replyChunk();
                 assertThat(lengthOf(offered)).isEqualTo(20_000);
-                Words rpc = Words.reply(call.xid(), 0)
-                        .opaque(ClientFixture.pattern(isLong ? 9001 : 17, 9));
+                Words rpc = Words.reply(call.xid(), 0).opaque(ClientFixture.pattern(isLong ? 9001 : 17, 9));
                 RawConnection server = fixture.responder.connection();
                 if (isLong) {
                     List<Segment> used = writeAll(server, offered, rpc.toBytes());
                     server.send(msg(call.xid(), Words.RDMA_NOMSG).end().end().chunk(used));
                 } else {
-                    List<Segment> unused =
-                            offered.stream().map(segment -> segment.withLength(0)).toList();
+                    List<Segment> unused = offered.stream()
+                            .map(segment -> segment.withLength(0))
+                            .toList();
                     server.send(msg(call.xid(), Words.RDMA_MSG)
                             .end()
                             .end()
@@ -170,7 +168,8 @@ class ChunkedCallTest {
                 Reply reply = fixture.reply(pending);
                 assertThat(ClientFixture.bytes(reply.message())).isEqualTo(rpc.toBytes());
                 if (!buffer.equals("none")) {
-                    assertThat(ClientFixture.bytes(own.asSlice(0, rpc.length()))).isEqualTo(rpc.toBytes());
+                    assertThat(ClientFixture.bytes(own.asSlice(0, rpc.length())))
+                            .isEqualTo(rpc.toBytes());
                 }
             }
         }
@@ -183,8 +182,7 @@ class ChunkedCallTest {
             int[] arguments = new int[2000];
             Arrays.setAll(arguments, i -> i * 77);
             MemorySegment head = head(fixture, arguments);
-            PendingReply pending =
-                    fixture.client.send(CallMessage.builder(head).build());
+            PendingReply pending = fixture.client.send(CallMessage.builder(head).build());
             RawMessage call = fixture.call(1);
             assertThat(call.procedure()).isEqualTo(Words.RDMA_NOMSG);
             assertThat(call.body()).isEmpty();
@@ -238,10 +236,10 @@ class ChunkedCallTest {
             RawMessage call = fixture.call(1);
             RawConnection server = fixture.responder.connection();
             Words rpc = Words.reply(call.xid(), 0).u32(10_000).opaque(ClientFixture.pattern(5000, 2));
-            List<Segment> placed =
-                    writeAll(server, call.writeList().getFirst(), ClientFixture.pattern(10_000, 4));
+            List<Segment> placed = writeAll(server, call.writeList().getFirst(), ClientFixture.pattern(10_000, 4));
             List<Segment> replied = writeAll(server, call.replyChunk(), rpc.toBytes());
-            server.send(msg(call.xid(), Words.RDMA_NOMSG).end().chunk(placed).end().chunk(replied));
+            server.send(
+                    msg(call.xid(), Words.RDMA_NOMSG).end().chunk(placed).end().chunk(replied));
             Reply reply = fixture.reply(pending);
             assertThat(reply.placedBytes()).isEqualTo(10_000);
             assertThat(ClientFixture.bytes(target)).isEqualTo(ClientFixture.pattern(10_000, 4));
@@ -284,8 +282,7 @@ class ChunkedCallTest {
                         CallMessage.builder(head(fixture)).target(target).build());
                 RawMessage call = fixture.call(i);
                 RawConnection server = fixture.responder.connection();
-                List<Segment> used =
-                        writeAll(server, call.writeList().getFirst(), ClientFixture.pattern(4999, i));
+                List<Segment> used = writeAll(server, call.writeList().getFirst(), ClientFixture.pattern(4999, i));
                 server.sendInvalidating(
                         used.getFirst().handle(),
                         msg(call.xid(), Words.RDMA_MSG)

@@ -95,7 +95,8 @@ final class ClientFixture implements AutoCloseable {
 
     /** Waits until the call has come to the responder, and returns its latest transmission. */
     RawMessage callOf(CallMessage message) {
-        rig.await("the call arrives", () -> responder.messages().stream().anyMatch(call -> call.xid() == message.xid()));
+        rig.await(
+                "the call arrives", () -> responder.messages().stream().anyMatch(call -> call.xid() == message.xid()));
         return responder.messages().stream()
                 .filter(call -> call.xid() == message.xid())
                 .toList()

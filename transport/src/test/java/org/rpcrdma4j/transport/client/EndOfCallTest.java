@@ -42,8 +42,8 @@ class EndOfCallTest {
     void aCancelledCallEndsWhenItsMemoryIsShut(Network network) {
         try (ClientFixture fixture = new ClientFixture(network.open())) {
             MemorySegment target = memory(5000);
-            PendingReply pending = fixture.client.send(
-                    fixture.nullCall().target(target).build());
+            PendingReply pending =
+                    fixture.client.send(fixture.nullCall().target(target).build());
             RawMessage call = fixture.call(1);
             assertThat(pending.cancel(false)).isTrue();
             fixture.rig.await("the call ends", pending::isDone);
@@ -147,8 +147,8 @@ class EndOfCallTest {
 
     @Test
     void callsWithoutCallersDoNotHoldAllCreditsForEver() {
-        try (ClientFixture fixture = new ClientFixture(
-                Network.SIMULATION.open(), builder -> builder.callTimeout(Duration.ofSeconds(5)))) {
+        try (ClientFixture fixture =
+                new ClientFixture(Network.SIMULATION.open(), builder -> builder.callTimeout(Duration.ofSeconds(5)))) {
             fixture.answering(2);
             fixture.reply(fixture.client.send(fixture.nullCall().build()));
             fixture.responder.onMessage((connection, call) -> {});
@@ -170,8 +170,9 @@ class EndOfCallTest {
     @Test
     void timeoutsOfOneNanosecondAndOfForeverDoNotOverflow() {
         try (ClientFixture fixture = new ClientFixture(Network.SIMULATION.open())) {
-            assertThat(fixture.failure(fixture.client.send(
-                                    fixture.nullCall().timeout(Duration.ofNanos(1)).build()))
+            assertThat(fixture.failure(fixture.client.send(fixture.nullCall()
+                                    .timeout(Duration.ofNanos(1))
+                                    .build()))
                             .kind())
                     .isEqualTo(Kind.TIMED_OUT);
             assertThat(fixture.failure(fixture.client.send(
@@ -179,15 +180,16 @@ class EndOfCallTest {
                             .undecided())
                     .isFalse();
             fixture.answering(2);
-            fixture.reply(fixture.client.send(
-                    fixture.nullCall().timeout(Duration.ofSeconds(Long.MAX_VALUE)).build()));
+            fixture.reply(fixture.client.send(fixture.nullCall()
+                    .timeout(Duration.ofSeconds(Long.MAX_VALUE))
+                    .build()));
         }
     }
 
     @Test
     void aRandomHalfIsCancelledAndAllAreAnsweredBackwards() {
-        try (ClientFixture fixture = new ClientFixture(
-                Network.SIMULATION.open(), builder -> builder.maxInFlight(256))) {
+        try (ClientFixture fixture =
+                new ClientFixture(Network.SIMULATION.open(), builder -> builder.maxInFlight(256))) {
             fixture.answering(200);
             fixture.reply(fixture.client.send(fixture.nullCall().build()));
             fixture.responder.onMessage((connection, call) -> {});
@@ -220,8 +222,7 @@ class EndOfCallTest {
                 fixture.rig.await("each ends", call::isDone);
                 assertThat(call.isCancelled()).isEqualTo(cancelled.contains(call));
             }
-            fixture.rig.await(
-                    "late replies are counted", () -> fixture.counter(ClientCounter.LATE_REPLIES) == 50);
+            fixture.rig.await("late replies are counted", () -> fixture.counter(ClientCounter.LATE_REPLIES) == 50);
             assertThat(fixture.responder.connectionCount()).isEqualTo(1);
             assertThat(fixture.client.toString()).contains("0 calls waiting, 0 sent");
         }
@@ -232,8 +233,8 @@ class EndOfCallTest {
         try (ClientFixture fixture = new ClientFixture(Network.SIMULATION.open()).answering(4)) {
             fixture.reply(fixture.client.send(fixture.nullCall().build()));
             fixture.responder.onMessage((connection, call) -> {});
-            PendingReply one = fixture.client.send(
-                    fixture.nullCall().target(memory(1000)).build());
+            PendingReply one =
+                    fixture.client.send(fixture.nullCall().target(memory(1000)).build());
             PendingReply two = fixture.client.send(fixture.nullCall().build());
             RawMessage second = fixture.call(3);
             RawMessage first = fixture.responder.messages().get(1);
@@ -246,13 +247,12 @@ class EndOfCallTest {
                             .toBytes());
             fixture.rig.await("the connection ends", server::hasEnded);
             assertThat(fixture.counter(ClientCounter.FOREIGN_INVALIDATIONS)).isEqualTo(1);
-            fixture.responder.onMessage((connection, call) -> connection.send(
-                    Words.header(call.xid(), 1, 4, 0)
-                            .end()
-                            .add(writeListOf(call))
-                            .end()
-                            .end()
-                            .add(Words.reply(call.xid(), 0))));
+            fixture.responder.onMessage((connection, call) -> connection.send(Words.header(call.xid(), 1, 4, 0)
+                    .end()
+                    .add(writeListOf(call))
+                    .end()
+                    .end()
+                    .add(Words.reply(call.xid(), 0))));
             fixture.reply(one);
             fixture.reply(two);
             assertThat(fixture.counter(ClientCounter.RETRANSMISSIONS)).isEqualTo(2);
@@ -261,8 +261,9 @@ class EndOfCallTest {
 
     private static Words writeListOf(RawMessage call) {
         Words words = new Words();
-        call.writeList().forEach(chunk -> words.chunk(
-                chunk.stream().map(segment -> segment.withLength(0)).toList()));
+        call.writeList()
+                .forEach(chunk -> words.chunk(
+                        chunk.stream().map(segment -> segment.withLength(0)).toList()));
         return words;
     }
 

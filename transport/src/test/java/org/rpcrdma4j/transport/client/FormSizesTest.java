@@ -54,9 +54,7 @@ class FormSizesTest {
         }
         fixture.responder
                 .connection()
-                .send(Words.header(call.xid(), 1, 8, Words.RDMA_MSG)
-                        .add(lists)
-                        .add(Words.reply(call.xid(), 0)));
+                .send(Words.header(call.xid(), 1, 8, Words.RDMA_MSG).add(lists).add(Words.reply(call.xid(), 0)));
         fixture.reply(pending);
         return call;
     }
@@ -108,14 +106,10 @@ class FormSizesTest {
     void theReplyChunkIsThereExactlyWhenTheLargestReplyExceedsT() {
         try (ClientFixture fixture = fixture(ClientFixture.PEER_4096)) {
             int fits = 4096 - EMPTY_HEADER;
-            assertThat(sent(
-                                    fixture,
-                                    fixture.nullCall().maxReplyBytes(fits).build())
+            assertThat(sent(fixture, fixture.nullCall().maxReplyBytes(fits).build())
                             .replyChunk())
                     .isNull();
-            assertThat(sent(
-                                    fixture,
-                                    fixture.nullCall().maxReplyBytes(fits + 3).build())
+            assertThat(sent(fixture, fixture.nullCall().maxReplyBytes(fits + 3).build())
                             .replyChunk())
                     .isNull();
             RawMessage above =
@@ -194,8 +188,8 @@ class FormSizesTest {
 
     @Test
     void whatIsTooLongFailsAtOnceAndAlone() {
-        try (ClientFixture fixture = new ClientFixture(
-                Network.SIMULATION.open(), builder -> builder.maxPayloadBytes(65_536))) {
+        try (ClientFixture fixture =
+                new ClientFixture(Network.SIMULATION.open(), builder -> builder.maxPayloadBytes(65_536))) {
             fixture.answering(4);
             List<CallMessage> tooLong = List.of(
                     fixture.nullCall().item(arena.allocate(65_537)).build(),
@@ -214,13 +208,14 @@ class FormSizesTest {
 
     @Test
     void memoryThatCannotBeRegisteredFailsItsCallAlone() {
-        try (ClientFixture fixture = new ClientFixture(Network.SIMULATION.open()).answering(4)) {
+        try (Arena ofThisThread = Arena.ofConfined();
+                ClientFixture fixture = new ClientFixture(Network.SIMULATION.open()).answering(4)) {
             MemorySegment closed;
             try (Arena gone = Arena.ofShared()) {
                 closed = gone.allocate(5000);
             }
             MemorySegment readOnly = arena.allocate(5000).asReadOnly();
-            MemorySegment confined = Arena.ofConfined().allocate(5000);
+            MemorySegment confined = ofThisThread.allocate(5000);
             for (CallMessage message : List.of(
                     fixture.nullCall().target(closed).build(),
                     fixture.nullCall().target(readOnly).build(),

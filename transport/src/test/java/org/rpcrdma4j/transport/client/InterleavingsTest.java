@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.rpcrdma4j.testkit.sim.RandomFaults;
@@ -52,9 +53,9 @@ class InterleavingsTest {
         private final @Nullable MemorySegment target;
         private final @Nullable MemorySegment replyBuffer;
         private @Nullable PendingReply pending;
+        private @Nullable CompletableFuture<Reply> told;
         private int ends;
         private @Nullable AssertionError wrong;
-        private int transmissions;
 
         Tried(
                 CallMessage message,
@@ -106,8 +107,8 @@ class InterleavingsTest {
             }
             for (MemorySegment memory : Arrays.asList(item, target, replyBuffer)) {
                 if (memory != null) {
-                    MemorySegment expected =
-                            MemorySegment.ofArray(new byte[(int) memory.byteSize()]).fill(OWN_AGAIN);
+                    MemorySegment expected = MemorySegment.ofArray(new byte[(int) memory.byteSize()])
+                            .fill(OWN_AGAIN);
                     assertThat(memory.mismatch(expected)).isEqualTo(-1);
                 }
             }
@@ -138,22 +139,20 @@ class InterleavingsTest {
             nextXid = random.nextInt();
             int kind = random.nextInt(4);
             faults = new RandomFaults(
-                    seed,
-                    kind == 1 ? 30 : 0,
-                    kind == 2 ? 400 : 0,
-                    kind == 3 ? 20 : 0,
-                    random.nextInt(2) == 0 ? 3 : 0);
+                    seed, kind == 1 ? 30 : 0, kind == 2 ? 400 : 0, kind == 3 ? 20 : 0, random.nextInt(2) == 0 ? 3 : 0);
             SimulationOptions options = SimulationOptions.DEFAULT.withFaults(faults);
             if (random.nextInt(3) == 0) {
                 options = options.withFastRegistration(64, random.nextBoolean(), random.nextBoolean());
             }
             rig = new SimulatedRig(seed, options, SimulationOptions.DEFAULT);
-            fixture = new ClientFixture(rig, builder -> builder.maxInFlight(1 + random.nextInt(12))
-                    .maxPayloadBytes(100_000)
-                    .remoteInvalidation(random.nextInt(4) > 0)
-                    .maxTransmissions(1 + random.nextInt(6))
-                    .callTimeout(Duration.ofSeconds(20))
-                    .reconnectDelay(Duration.ofMillis(1), Duration.ofMillis(50)));
+            fixture = new ClientFixture(
+                    rig,
+                    builder -> builder.maxInFlight(1 + random.nextInt(12))
+                            .maxPayloadBytes(100_000)
+                            .remoteInvalidation(random.nextInt(4) > 0)
+                            .maxTransmissions(1 + random.nextInt(6))
+                            .callTimeout(Duration.ofSeconds(20))
+                            .reconnectDelay(Duration.ofMillis(1), Duration.ofMillis(50)));
             fixture.responder.onMessage(this::onCall);
         }
 
@@ -173,7 +172,7 @@ class InterleavingsTest {
             }
             isHostile = random.nextBoolean();
             faults.enable(false);
-            rig.await("all calls end", () -> calls.stream().allMatch(call -> call.ends > 0));
+            rig.await("all calls end", () -> calls.stream().allMatch(call -> call.told != null && call.told.isDone()));
             var closed = fixture.client.closeAsync();
             rig.await("the client is closed", closed::isDone);
             rig.settle();
@@ -211,22 +210,14 @@ class InterleavingsTest {
             Tried tried = new Tried(builder.build(), item, target, replyBuffer);
             calls.add(tried);
             tried.pending = fixture.client.send(tried.message);
-            tried.pending.whenComplete((reply, failure) -> tried.ended(reply));
+            tried.told = tried.pending.whenComplete((reply, failure) -> tried.ended(reply));
         }
 
         private MemorySegment memory(int bytes) {
             return random.nextInt(3) == 0 ? MemorySegment.ofArray(new byte[bytes]) : arena.allocate(bytes);
         }
 
-        private Tried tried(int xid) {
-            return calls.stream()
-                    .filter(call -> call.message.xid() == xid)
-                    .findFirst()
-                    .orElseThrow();
-        }
-
         private void onCall(RawConnection server, RawMessage call) {
-            tried(call.xid()).transmissions++;
             call.writeList().forEach(oldSegments::addAll);
             if (call.replyChunk() != null) {
                 oldSegments.addAll(call.replyChunk());
@@ -266,8 +257,7 @@ class InterleavingsTest {
             int key = 0;
             for (List<Segment> chunk : call.writeList()) {
                 int room = chunk.stream().mapToInt(Segment::length).sum();
-                lists.chunk(fill(
-                        server, chunk, ClientFixture.pattern(random.nextInt(room + 1), call.xid())));
+                lists.chunk(fill(server, chunk, ClientFixture.pattern(random.nextInt(room + 1), call.xid())));
                 key = chunk.getFirst().handle();
             }
             lists.end();
@@ -280,8 +270,7 @@ class InterleavingsTest {
                 lists.chunk(fill(server, call.replyChunk(), isLong ? rpc : new byte[0]));
                 key = call.replyChunk().getFirst().handle();
             }
-            Words message = Words.header(
-                            call.xid(), 1, random.nextInt(20), isLong ? Words.RDMA_NOMSG : Words.RDMA_MSG)
+            Words message = Words.header(call.xid(), 1, random.nextInt(20), isLong ? Words.RDMA_NOMSG : Words.RDMA_MSG)
                     .add(lists);
             byte[] bytes = isLong ? message.toBytes() : message.raw(rpc).toBytes();
             if (key != 0 && random.nextInt(3) == 0) {

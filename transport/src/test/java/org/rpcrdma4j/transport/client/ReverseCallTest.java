@@ -81,9 +81,7 @@ class ReverseCallTest {
                     new Words().end().end().chunk(any));
             int count = 0;
             for (Words list : lists) {
-                server.send(Words.header(77, 1, 2, Words.RDMA_MSG)
-                        .add(list)
-                        .add(Words.call(77, CB_PROGRAM, 1, 0)));
+                server.send(Words.header(77, 1, 2, Words.RDMA_MSG).add(list).add(Words.call(77, CB_PROGRAM, 1, 0)));
                 assertThat(fixture.call(++count).isErrorChunk()).isTrue();
             }
             server.send(Words.header(78, 1, 2, Words.RDMA_NOMSG)
