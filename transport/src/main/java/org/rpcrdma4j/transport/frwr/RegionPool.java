@@ -319,6 +319,9 @@ public final class RegionPool {
     @Override
     public String toString() {
         return existing + " regions of at most " + options.maxRegions() + ", " + free.size() + " free, " + creating
-                + " being created, " + waiters.size() + " waiting" + (ended ? ", ended" : "") + " " + all;
+                + " being created, " + waiters.size() + " waiting" + (ended ? ", ended" : "") + ", in use "
+                + all.stream()
+                        .filter(region -> region != null && region.custody() != Custody.FREE)
+                        .toList();
     }
 }

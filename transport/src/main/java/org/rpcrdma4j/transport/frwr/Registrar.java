@@ -212,13 +212,7 @@ public final class Registrar {
         if (!completion.isSuccess()) {
             WorkCompletion.Status status = completion.status();
             if (status != WorkCompletion.Status.FLUSHED) {
-                LOG.log(
-                        Level.WARNING,
-                        "{0}: work request {1} failed, {2}: {3}",
-                        journal,
-                        completion.id(),
-                        status,
-                        region);
+                LOG.log(Level.WARNING, "{0}: work request of {1} failed: {2}", journal, region, status);
             }
             link.fail(DisconnectCause.WORK_REQUEST_FAILED, "work request failed: " + status.description());
         }

@@ -54,6 +54,7 @@ final class Caller implements EndpointListener, RegionLink {
     boolean isEstablished;
     boolean isClosed;
     boolean isReleased;
+    boolean isQueuePairClosed;
     boolean endsCallsWhenDisconnected = true;
 
     Caller(Rig rig, SendQueuePlan.Supported plan, RegionPool.Options options) {
@@ -210,6 +211,7 @@ final class Caller implements EndpointListener, RegionLink {
 
     @Override
     public void onQueuePairClosed() {
+        isQueuePairClosed = true;
         registrar.releaseAll(() -> isReleased = true);
     }
 
