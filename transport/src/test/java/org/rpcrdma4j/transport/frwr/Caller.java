@@ -51,8 +51,8 @@ final class Caller implements EndpointListener, RegionLink {
     int fails;
     int disconnects;
     int refusals;
-    boolean isEstablished;
-    boolean isClosed;
+    volatile boolean isEstablished;
+    volatile boolean isClosed;
     boolean isReleased;
     boolean isQueuePairClosed;
     boolean endsCallsWhenDisconnected = true;
@@ -109,6 +109,19 @@ final class Caller implements EndpointListener, RegionLink {
         TestCall call = new TestCall(this, xid);
         calls.add(call);
         return call;
+    }
+
+    /** A list whose latest call is woken. */
+    RegionList newList() {
+        RegionList[] made = new RegionList[1];
+        made[0] = registrar.newList(() -> {
+            for (TestCall call : List.copyOf(calls)) {
+                if (call.list.equals(made[0])) {
+                    call.onWake();
+                }
+            }
+        });
+        return made[0];
     }
 
     /** A further call of the same request slot. */

@@ -78,12 +78,13 @@ class RandomSchedulesTest {
         private final List<TestCall> ended = new ArrayList<>();
         private final List<Runnable> replies = new ArrayList<>();
         private final Arena arena = Arena.ofShared();
+        private final int trouble;
         private int nextXid = 1;
 
         Schedule(long seed) {
             random = new SplittableRandom(seed * 31);
             boolean gaps = random.nextInt(3) > 0;
-            int trouble = random.nextInt(4);
+            trouble = random.nextInt(4);
             faults = new RandomFaults(seed, trouble == 0 ? 0 : 12, trouble == 3 ? 400 : 0, trouble == 0 ? 0 : 20, 0);
             if (trouble >= 2) {
                 faults.withFailures(300).withLostCompletions(200).withFailedDeregistrations(10);
@@ -146,9 +147,9 @@ class RandomSchedulesTest {
             }
             TestCall call = caller.newCallOn(lists.get(slot), nextXid++);
             running[slot] = call;
-            // A list that waits is woken for its first call; these calls try again by themselves.
             call.send(randomMemory(), randomMemory());
-            if (!call.sent) {
+            boolean waits = call.list.isWaiting() && random.nextInt(4) > 0;
+            if (!call.sent && !waits) {
                 call.giveUp();
             }
         }
@@ -224,8 +225,9 @@ class RandomSchedulesTest {
             sum.remote += caller.count(ClientCounter.REMOTE_INVALIDATIONS);
             sum.disconnects += caller.disconnects;
             assertThat(caller.disconnects).as("disconnects").isLessThanOrEqualTo(1);
-            assertThat(rig.clientDevice().ledger().regions()).as("regions left").isLessThanOrEqualTo(orphaned);
-            if (orphaned == 0) {
+            // The endpoint has two regions of its own that the device may not take back.
+            assertThat(rig.clientDevice().ledger().regions()).as("regions left").isLessThanOrEqualTo(orphaned + 2);
+            if (trouble < 2) {
                 assertThat(rig.clientDevice().ledger().isBalanced())
                         .as("%s", rig.describe())
                         .isTrue();

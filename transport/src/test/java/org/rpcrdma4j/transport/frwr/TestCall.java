@@ -44,6 +44,7 @@ final class TestCall implements Fence, Outbox.Entry {
     int fencedCount;
     int lostCount;
     int wakes;
+    Runnable whenOver = () -> {};
     private byte[] atTheEnd = {};
 
     TestCall(Caller caller, int xid) {
@@ -51,7 +52,7 @@ final class TestCall implements Fence, Outbox.Entry {
         this.xid = xid;
         caller.monitor.enter();
         try {
-            list = caller.registrar.newList(this::onWake);
+            list = caller.newList();
         } finally {
             caller.monitor.leave();
         }
@@ -79,7 +80,7 @@ final class TestCall implements Fence, Outbox.Entry {
         this.list = list;
     }
 
-    private void onWake() {
+    void onWake() {
         wakes++;
         wasWoken = true;
         if (resumes) {
@@ -189,6 +190,7 @@ final class TestCall implements Fence, Outbox.Entry {
         assertThat(list.isEmpty()).as("list is empty: %s", this).isTrue();
         checkShut();
         atTheEnd = writtenBytes();
+        whenOver.run();
     }
 
     /** No handle that the peer was told opens anything: the region is shut, or the queue pair that it is open to is closed. */
