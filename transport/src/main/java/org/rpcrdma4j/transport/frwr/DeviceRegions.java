@@ -95,7 +95,11 @@ final class DeviceRegions {
         } catch (RuntimeException e) {
             if (orphans.add(region)) {
                 journal.orphaned(String.valueOf(e.getMessage()));
-                LOG.log(Level.WARNING, "a region could not be deregistered and is kept until the connection ends", e);
+                LOG.log(
+                        Level.WARNING,
+                        "{0}: a region could not be deregistered and is kept until the connection ends: {1}",
+                        journal,
+                        e.getMessage());
             }
             return false;
         } finally {

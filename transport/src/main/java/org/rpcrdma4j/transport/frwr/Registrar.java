@@ -38,6 +38,7 @@ public final class Registrar {
     private @Nullable WritePad pad;
     private boolean ending;
     private boolean released;
+    private boolean failureLogged;
 
     /** A registrar without regions in use. */
     public Registrar(SendQueuePlan.Supported plan, Monitor monitor, RegionPool pool, RegionLink link) {
@@ -211,8 +212,11 @@ public final class Registrar {
     private void onEveryCompletion(WorkCompletion completion, @Nullable Region region) {
         if (!completion.isSuccess()) {
             WorkCompletion.Status status = completion.status();
-            if (status != WorkCompletion.Status.FLUSHED) {
-                LOG.log(Level.WARNING, "{0}: work request of {1} failed: {2}", journal, region, status);
+            if (status != WorkCompletion.Status.FLUSHED && !failureLogged) {
+                // The first one ends the connection; what follows from it says nothing new.
+                failureLogged = true;
+                String whose = region == null ? "a region that is gone" : region.toString();
+                LOG.log(Level.WARNING, "{0}: work request of {1} failed: {2}", journal, whose, status);
             }
             link.fail(DisconnectCause.WORK_REQUEST_FAILED, "work request failed: " + status.description());
         }
