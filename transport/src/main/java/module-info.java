@@ -13,6 +13,7 @@ module org.rpcrdma4j.transport {
     exports org.rpcrdma4j.transport.connection;
     exports org.rpcrdma4j.transport.event;
     exports org.rpcrdma4j.transport.rpc;
+    exports org.rpcrdma4j.transport.server;
     exports org.rpcrdma4j.transport.frwr;
     exports org.rpcrdma4j.transport.time;
     exports org.rpcrdma4j.transport.ulb;

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.rpcrdma4j.transport.server;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.rpcrdma4j.verbs.Access;
+import org.rpcrdma4j.verbs.MemoryRegion;
+import org.rpcrdma4j.verbs.ProtectionDomain;
+
+/**
+ * A piece of registered native memory of a {@link ConnectionMemory}. Owned by the pool while it is free, by a request between taking and
+ * giving back.
+ */
+final class PooledBuffer {
+
+    private static final int ALIGNMENT = 64;
+
+    final int sizeClass;
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment memory;
+    private final MemoryRegion region;
+    /** When it was used last, by the pool's count of trims. */
+    int lastUse;
+
+    /**
+     * Allocates and registers.
+     *
+     * @throws IllegalStateException if the domain is closed or the device is short of regions
+     */
+    PooledBuffer(int sizeClass, long bytes, ProtectionDomain domain, Access access) {
+        this.sizeClass = sizeClass;
+        try {
+            memory = arena.allocate(bytes, ALIGNMENT);
+            region = domain.register(memory, access);
+        } catch (IllegalStateException | OutOfMemoryError e) {
+            arena.close();
+            throw e;
+        }
+    }
+
+    MemorySegment memory() {
+        return memory;
+    }
+
+    MemoryRegion region() {
+        return region;
+    }
+
+    /** Whether the memory lies in this buffer. */
+    boolean holds(MemorySegment piece) {
+        long offset = piece.address() - memory.address();
+        return piece.isNative() && offset >= 0 && offset + piece.byteSize() <= memory.byteSize();
+    }
+
+    /** Where it lies, if {@link #holds}. */
+    long offsetOf(MemorySegment piece) {
+        return piece.address() - memory.address();
+    }
+
+    /** After this no device and no peer uses it; whoever took it still may. */
+    void closeRegion() {
+        region.close();
+    }
+
+    /** After {@link #closeRegion}. */
+    void freeMemory() {
+        arena.close();
+    }
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.rpcrdma4j.transport.server;
+
+import java.lang.System.Logger.Level;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.ArrayDeque;
+import java.util.concurrent.RejectedExecutionException;
+import org.rpcrdma4j.transport.connection.DisconnectCause;
+import org.rpcrdma4j.transport.connection.Endpoint;
+import org.rpcrdma4j.transport.connection.WorkIds;
+import org.rpcrdma4j.transport.event.Counters;
+import org.rpcrdma4j.transport.event.Direction;
+import org.rpcrdma4j.transport.event.ServerCounter;
+import org.rpcrdma4j.transport.event.WireListener;
+import org.rpcrdma4j.transport.rpc.AcceptStatus;
+import org.rpcrdma4j.transport.rpc.CallHeader;
+import org.rpcrdma4j.transport.rpc.DecodedCall;
+import org.rpcrdma4j.transport.rpc.ReplyHeader;
+import org.rpcrdma4j.transport.server.RequestSlot.ErrorReply;
+import org.rpcrdma4j.transport.server.RequestSlot.State;
+import org.rpcrdma4j.transport.wire.HeaderEncoder;
+import org.rpcrdma4j.transport.wire.Procedure;
+import org.rpcrdma4j.transport.wire.TransportHeader;
+import org.rpcrdma4j.transport.xdr.XdrReader;
+
+/**
+ * The way of a call from the handler's queue to its reply's Send: run, answered, built, and given to the {@link ReplySender}.
+ *
+ * <p>Runs on handler threads and on whatever thread replies, outside the monitor; {@link #submit} and what follows are inside.
+ */
+final class ReplyPath {
+
+    private static final System.Logger LOG = System.getLogger(ReplyPath.class.getName());
+    private static final ValueLayout.OfInt WORD = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final long CREDITS_OFFSET = 8;
+    private static final long RETRY_NANOS = 10_000_000;
+
+    private final ServerConnection connection;
+    private final ServerContext context;
+    private final Endpoint endpoint;
+    private final CallIntake intake;
+    private final ReplyBuilder builder;
+    private final ReplySender sender;
+    private final Counters<ServerCounter> counters;
+    /** Calls that the handlers' executor refused. */
+    private final ArrayDeque<RequestSlot> refused = new ArrayDeque<>();
+
+    ReplyPath(
+            ServerConnection connection,
+            ServerContext context,
+            Endpoint endpoint,
+            CallIntake intake,
+            ReplyBuilder builder,
+            ReplySender sender) {
+        this.connection = connection;
+        this.context = context;
+        this.endpoint = endpoint;
+        this.intake = intake;
+        this.builder = builder;
+        this.sender = sender;
+        this.counters = context.counters();
+    }
+
+    /** Outside the monitor: gives a call to the handlers' executor. */
+    void dispatch(RequestSlot slot) {
+        try {
+            context.handlers().execute(slot);
+        } catch (RejectedExecutionException e) {
+            connection.monitor().run(() -> {
+                refused.add(slot);
+                if (refused.size() == 1) {
+                    context.time().schedule(RETRY_NANOS, this::dispatchRefused);
+                }
+            });
+        }
+    }
+
+    private void dispatchRefused() {
+        connection.monitor().run(() -> {
+            RequestSlot slot;
+            while ((slot = refused.poll()) != null) {
+                connection.monitor().afterwards(slot.dispatch);
+            }
+        });
+    }
+
+    /** On a handler thread. */
+    void serve(RequestSlot slot) {
+        if (connection.isEnding()) {
+            discard(slot);
+            return;
+        }
+        slot.state = State.RUNNING;
+        ServerRequest request = new ServerRequest(slot);
+        try {
+            if (isEligible(slot, request)) {
+                context.handler().onRequest(request);
+            }
+        } catch (Exception e) {
+            LOG.log(Level.WARNING, "handler failed", e);
+            if (!request.isAnswered()) {
+                request.replyError(ReplyHeader.of(request.xid(), AcceptStatus.SYSTEM_ERR));
+            }
+        }
+    }
+
+    /** RFC 8166, Section 6.1: a call with a reduced item that is not eligible is not processed. Section 4.5.2: it gets GARBAGE_ARGS. */
+    private boolean isEligible(RequestSlot slot, ServerRequest request) {
+        CallAssembler assembler = slot.assembler;
+        if (!slot.usesChunks || assembler == null || assembler.items() == 0) {
+            return true;
+        }
+        XdrReader reader = new XdrReader(slot.message);
+        DecodedCall decoded = CallHeader.decode(reader);
+        if (decoded instanceof CallHeader header
+                && new EligibilityCheck(context.bindings(), assembler).passes(header, reader)) {
+            return true;
+        }
+        counters.increment(ServerCounter.BAD_CALLS);
+        counters.increment(ServerCounter.BAD_CALLS_MESSAGE);
+        request.replyError(
+                decoded instanceof DecodedCall.Refused bad
+                        ? bad.reply()
+                        : ReplyHeader.of(request.xid(), AcceptStatus.GARBAGE_ARGS));
+        return false;
+    }
+
+    private void discard(RequestSlot slot) {
+        connection.monitor().run(() -> {
+            intake.endCall();
+            connection.release(slot);
+        });
+    }
+
+    /** Outside the monitor, on the thread that replies; the request is marked as answered. */
+    void reply(RequestSlot slot, ReplyPieces reply) {
+        slot.released = reply.released();
+        ReplyPlanner.Form form;
+        try {
+            form = builder.build(slot, reply, connection.sendThreshold(), connection.mayInvalidate());
+        } catch (ReplyBuilder.NoMemory e) {
+            // RFC 8166, Section 4.5.4: a reply that cannot be built ends the connection.
+            fail(slot, String.valueOf(e.getMessage()));
+            return;
+        } catch (RuntimeException e) {
+            fail(slot, "reply cannot be built: " + e);
+            throw e;
+        }
+        connection.monitor().enter();
+        try {
+            if (form == ReplyPlanner.Form.DOES_NOT_FIT) {
+                counters.increment(ServerCounter.REPLY_FAILURES);
+                slot.error = ErrorReply.ERR_CHUNK;
+                sendError(slot);
+            } else {
+                submit(slot, form);
+            }
+        } finally {
+            connection.monitor().leave();
+        }
+    }
+
+    private void fail(RequestSlot slot, String detail) {
+        connection.monitor().run(() -> {
+            counters.increment(ServerCounter.REPLY_FAILURES);
+            intake.endCall();
+            // A part of it may be posted in no case: nothing was. So its memory is free.
+            connection.release(slot);
+            connection.disconnect(DisconnectCause.WORK_REQUEST_FAILED, detail);
+        });
+    }
+
+    /** Outside the monitor: ERR_CHUNK instead of a reply. */
+    void refuse(RequestSlot slot) {
+        connection.monitor().run(() -> {
+            counters.increment(ServerCounter.REPLY_FAILURES);
+            slot.error = ErrorReply.ERR_CHUNK;
+            sendError(slot);
+        });
+    }
+
+    private void submit(RequestSlot slot, ReplyPlanner.Form form) {
+        if (dropIfEnding(slot)) {
+            return;
+        }
+        counters.increment(ServerCounter.REPLIES);
+        if (form == ReplyPlanner.Form.REPLY_CHUNK) {
+            counters.increment(ServerCounter.NOMSG_REPLIES);
+        }
+        if (slot.chain.size() > 1) {
+            counters.increment(ServerCounter.WRITES);
+        }
+        if (slot.send.invalidates()) {
+            counters.increment(ServerCounter.REMOTE_INVALIDATIONS);
+        }
+        post(slot);
+    }
+
+    /** In the monitor: builds and posts the slot's RDMA_ERROR. */
+    void sendError(RequestSlot slot) {
+        if (dropIfEnding(slot)) {
+            return;
+        }
+        slot.resetReply();
+        TransportHeader header = slot.header;
+        MemorySegment out = endpoint.sendMemory(slot.sendBuffer);
+        if (slot.error == ErrorReply.ERR_VERS) {
+            counters.increment(ServerCounter.ERRORS_SENT_VERSION);
+            slot.sendBytes = HeaderEncoder.encodeErrorVersion(
+                    header.xid(), header.version(), 1, TransportHeader.VERSION, TransportHeader.VERSION, out, 0);
+        } else {
+            counters.increment(ServerCounter.ERRORS_SENT_CHUNK);
+            slot.sendBytes = HeaderEncoder.encodeErrorChunk(header.xid(), header.version(), 1, out, 0);
+        }
+        slot.send.clearSges();
+        // RFC 8797, Section 4.1: only an RPC reply may invalidate.
+        slot.send
+                .withoutInvalidate()
+                .id(WorkIds.of(WorkIds.Kind.SEND, slot.generation, slot.index))
+                .sge(endpoint.sendRegion(), endpoint.sendOffset(slot.sendBuffer), slot.sendBytes);
+        slot.chain.add(slot.send);
+        post(slot);
+    }
+
+    private boolean dropIfEnding(RequestSlot slot) {
+        if (!connection.isEnding()) {
+            return false;
+        }
+        intake.endCall();
+        connection.release(slot);
+        return true;
+    }
+
+    private void post(RequestSlot slot) {
+        slot.state = State.REPLYING;
+        intake.endCall();
+        slot.message.clear();
+        // ORDER: the Receive is posted before the reply that lets the client use it (RFC 8166, Section 3.3.1).
+        connection.releaseReceive(slot);
+        MemorySegment out = endpoint.sendMemory(slot.sendBuffer);
+        out.set(WORD, CREDITS_OFFSET, connection.grant());
+        WireListener listener = context.wireListener();
+        if (listener != null) {
+            listener.onMessage(Direction.SENT, connection.id(), out, 0, slot.sendBytes);
+        }
+        connection.watch(slot);
+        sender.add(slot);
+    }
+
+    /** Bytes that a reply message may have beside its Write chunks. */
+    long replyRoom(TransportHeader header) {
+        int headerBytes = HeaderEncoder.length(
+                0,
+                header.writeList().chunks(),
+                header.writeList().segments().size(),
+                header.hasReplyChunk() ? header.replyChunk().size() : HeaderEncoder.NO_REPLY_CHUNK);
+        long inline = Math.max(0, connection.sendThreshold() - headerBytes);
+        return header.procedure() == Procedure.RDMA_ERROR
+                ? 0
+                : Math.max(inline, header.replyChunk().totalLength());
+    }
+
+    /** The connection ends: calls that no handler has are dropped. */
+    void stop() {
+        RequestSlot slot;
+        while ((slot = refused.poll()) != null) {
+            intake.endCall();
+            connection.release(slot);
+        }
+    }
+}

@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.rpcrdma4j.transport.server;
+
+import java.lang.System.Logger.Level;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.rpcrdma4j.transport.connection.DisconnectCause;
+import org.rpcrdma4j.transport.connection.Endpoint;
+import org.rpcrdma4j.transport.connection.EndpointListener;
+import org.rpcrdma4j.transport.connection.EndpointOptions;
+import org.rpcrdma4j.transport.connection.Monitor;
+import org.rpcrdma4j.transport.connection.WorkIds;
+import org.rpcrdma4j.transport.event.Direction;
+import org.rpcrdma4j.transport.event.ServerCounter;
+import org.rpcrdma4j.transport.event.WireListener;
+import org.rpcrdma4j.transport.server.RequestSlot.State;
+import org.rpcrdma4j.transport.wire.PrivateMessage;
+import org.rpcrdma4j.transport.wire.TransportHeader;
+import org.rpcrdma4j.verbs.Access;
+import org.rpcrdma4j.verbs.DeviceAttributes;
+import org.rpcrdma4j.verbs.MemoryRegion;
+import org.rpcrdma4j.verbs.PostResult;
+import org.rpcrdma4j.verbs.WorkCompletion;
+import org.rpcrdma4j.verbs.cm.ConnectOptions;
+import org.rpcrdma4j.verbs.cm.ConnectRefusal;
+import org.rpcrdma4j.verbs.cm.ConnectRequest;
+import org.rpcrdma4j.verbs.cm.ConnectionInfo;
+
+/**
+ * One client's connection at the server: joins the parts that a call goes through and sees to the connection's end.
+ *
+ * <pre>
+ *   message -> CallIntake -> ReadQueue -> CallIntake -> handler -> ReplyPath, ReplyBuilder -> ReplySender -> completion
+ * </pre>
+ *
+ * <p>At the end, what has not reached a handler is dropped. Calls that a handler has keep their memory until it replies; the reply is
+ * dropped. Memory that work requests name is given back when the queue pair is closed.
+ *
+ * <p>All state is touched inside the {@link Monitor}; methods that other threads call say so.
+ */
+final class ServerConnection implements EndpointListener, ReadQueue.Listener {
+
+    private static final System.Logger LOG = System.getLogger(ServerConnection.class.getName());
+
+    private final ServerContext context;
+    private final Consumer<ServerConnection> whenClosed;
+    private final InetSocketAddress remoteAddress;
+    private final Sizes sizes;
+    private final Monitor monitor = new Monitor();
+    private final Endpoint endpoint;
+    private final ConnectionMemory memory;
+    private final SlotTable slots;
+    private final ReadQueue reads;
+    private final CallIntake intake;
+    private final ReplySender sender;
+    private final ReplyPath replies;
+    private final ReverseCalls reverse;
+    private final ConnectionWatch watch;
+    private volatile boolean ending;
+    private boolean established;
+    private boolean finishing;
+    private boolean queuePairClosed;
+
+    /** What one connection is dimensioned by. */
+    private record Sizes(
+            int credits, int reverseCredits, int outboundReads, int maxSges, int sendThreshold, boolean mayInvalidate) {
+
+        static Sizes of(ServerContext context, ConnectRequest request) {
+            ServerOptions options = context.options();
+            DeviceAttributes device = context.device().attributes();
+            int reads =
+                    Math.min(Math.min(options.outboundReads(), device.maxOutboundReads()), request.peerInboundReads());
+            if (reads < 1) {
+                throw new IllegalArgumentException("the client serves " + request.peerInboundReads()
+                        + " RDMA Reads at a time, and the device makes " + device.maxOutboundReads()
+                        + ": at least 1 is needed");
+            }
+            int reverse = options.reverseCredits();
+            // Depths: receives are credits + reverse + 1; sends are twice that and the Reads.
+            int most = Math.min(device.maxWorkRequests() - reads, (device.maxCompletions() - reads) / 3) - reverse - 2;
+            int credits = Math.min(options.credits(), Math.max(1, most));
+            PrivateMessage peer = PrivateMessage.find(request.privateData());
+            PrivateMessage own = privateMessage(options);
+            return new Sizes(
+                    credits,
+                    reverse,
+                    reads,
+                    Math.min(device.maxSges(), 16),
+                    own.sendThreshold(peer),
+                    own.allowsRemoteInvalidation(peer));
+        }
+
+        EndpointOptions endpoint(ServerOptions options, DeviceAttributes device) {
+            int buffers = credits + reverseCredits;
+            return new EndpointOptions(
+                    Math.min(device.maxWorkRequests(), sendPlaces() + outboundReads),
+                    receives(),
+                    buffers,
+                    options.sendBytes(),
+                    options.receiveBytes(),
+                    maxSges,
+                    options.drainTimeout().toNanos());
+        }
+
+        /** Work requests of replies and reverse calls. */
+        int sendPlaces() {
+            return 2 * (credits + reverseCredits) + 2;
+        }
+
+        int receives() {
+            return credits + reverseCredits + 1;
+        }
+    }
+
+    private static PrivateMessage privateMessage(ServerOptions options) {
+        return new PrivateMessage(options.remoteInvalidation(), options.sendBytes(), options.receiveBytes());
+    }
+
+    /**
+     * Makes a connection with all that it needs of the device. On a thread that may wait.
+     *
+     * @param whenClosed told once, when nothing of it is left
+     * @throws IllegalStateException if the device is short of something
+     * @throws IllegalArgumentException if the client's offer cannot be served
+     */
+    static ServerConnection create(
+            ServerContext context, ConnectRequest request, Consumer<ServerConnection> whenClosed) {
+        return new ServerConnection(context, request, whenClosed, Sizes.of(context, request));
+    }
+
+    private ServerConnection(
+            ServerContext context, ConnectRequest request, Consumer<ServerConnection> whenClosed, Sizes sizes) {
+        this.context = context;
+        this.whenClosed = whenClosed;
+        this.sizes = sizes;
+        remoteAddress = request.remoteAddress();
+        DeviceAttributes device = context.device().attributes();
+        EndpointOptions endpointOptions = sizes.endpoint(context.options(), device);
+        endpoint = new Endpoint(context.device(), endpointOptions, monitor, context.time(), context.worker(), this);
+        memory = new ConnectionMemory(
+                endpoint.domain(),
+                device.readSinkNeedsRemoteWrite() ? Access.REMOTE_WRITE : Access.LOCAL_WRITE,
+                context.options().connectionMemoryBytes());
+        slots = new SlotTable(this, sizes.receives() + endpointOptions.sendBuffers());
+        reads = new ReadQueue(endpoint, sizes.outboundReads(), this);
+        intake = new CallIntake(this, context, endpoint, memory, reads);
+        sender = new ReplySender(endpoint, endpointOptions.sendDepth() - sizes.outboundReads(), context.counters());
+        ReplyBuilder builder = new ReplyBuilder(endpoint, memory, context, sizes.maxSges());
+        replies = new ReplyPath(this, context, endpoint, intake, builder, sender);
+        reverse = new ReverseCalls(this, context, endpoint, sender, sizes.reverseCredits(), sizes.sendThreshold());
+        watch = new ConnectionWatch(this, context, slots, memory);
+    }
+
+    /** Answers the request. */
+    void accept(ConnectRequest request) {
+        ConnectOptions options = ConnectOptions.DEFAULT
+                .withPrivateData(privateMessage(context.options()).encode())
+                .withReads(0, sizes.outboundReads())
+                .withTimeout(context.options().setupTimeout());
+        monitor.enter();
+        try {
+            // ORDER: Receives before the client can send.
+            endpoint.ensureReceives(sizes.receives());
+            endpoint.accept(request, options);
+        } catch (IllegalStateException e) {
+            // The request was gone meanwhile.
+            endpoint.abort(DisconnectCause.CONNECTION_LOST, String.valueOf(e.getMessage()));
+        } finally {
+            monitor.leave();
+        }
+    }
+
+    // What the endpoint tells, inside the monitor.
+
+    @Override
+    public void onEstablished(ConnectionInfo info) {
+        established = true;
+        context.counters().increment(ServerCounter.CONNECTS);
+        watch.start();
+        if (finishing) {
+            endIfIdle();
+        }
+    }
+
+    @Override
+    public void onRefused(ConnectRefusal refusal) {
+        context.counters().increment(ServerCounter.ACCEPT_FAILURES);
+        beginEnd();
+    }
+
+    @Override
+    public void onReceive(int buffer, int length, boolean withInvalidate, int invalidatedKey) {
+        context.counters().increment(ServerCounter.RECEIVES);
+        watch.onTraffic();
+        WireListener listener = context.wireListener();
+        if (listener != null) {
+            listener.onMessage(Direction.RECEIVED, id(), endpoint.receiveMemory(buffer), 0, length);
+        }
+        if (ending || finishing) {
+            // Not accepted: the client sends it again on another connection.
+            endpoint.releaseReceive(buffer);
+            return;
+        }
+        intake.onMessage(buffer, length);
+    }
+
+    @Override
+    public void onSendQueueCompletion(WorkCompletion completion) {
+        if (!completion.isSuccess()) {
+            onFailure(completion);
+            return;
+        }
+        int index = WorkIds.index(completion.id());
+        switch (WorkIds.kind(completion.id())) {
+            case SEND, WRITE -> {
+                if (index < 0) {
+                    reverse.onSent(~index);
+                } else {
+                    onReplyPartComplete(slots.get(index));
+                }
+            }
+            case READ -> reads.onComplete(index);
+            case RECEIVE, REGISTER, INVALIDATE -> {}
+        }
+    }
+
+    private void onReplyPartComplete(RequestSlot slot) {
+        if (sender.onPartComplete(slot)) {
+            release(slot);
+            endIfIdle();
+        }
+    }
+
+    private void onFailure(WorkCompletion completion) {
+        boolean flushed = completion.status() == WorkCompletion.Status.FLUSHED;
+        context.counters().increment(flushed ? ServerCounter.COMPLETIONS_FLUSHED : ServerCounter.COMPLETION_ERRORS);
+        int index = WorkIds.index(completion.id());
+        RequestSlot culprit = switch (WorkIds.kind(completion.id())) {
+            case READ -> reads.onFailed(index);
+            case WRITE -> slots.get(index);
+            default -> null;
+        };
+        if (culprit != null && isFaultOfTheCall(completion.status())) {
+            context.fatalXids()
+                    .add(remoteAddress, culprit.header.xid(), context.time().nanoTime());
+        }
+        // What the failed work requests name is kept until the queue pair is closed.
+        abort(DisconnectCause.WORK_REQUEST_FAILED, completion.toString());
+    }
+
+    private static boolean isFaultOfTheCall(WorkCompletion.Status status) {
+        return switch (status) {
+            case REMOTE_ACCESS_ERROR, REMOTE_INVALID_REQUEST_ERROR, REMOTE_OPERATION_ERROR, LOCAL_LENGTH_ERROR -> true;
+            case SUCCESS, FLUSHED, LOCAL_QP_OPERATION_ERROR, LOCAL_PROTECTION_ERROR, GENERAL_ERROR -> false;
+        };
+    }
+
+    @Override
+    public void onPulled(RequestSlot slot) {
+        if (!ending) {
+            intake.onPulled(slot);
+        }
+    }
+
+    @Override
+    public void onReadRefused(RequestSlot slot, PostResult.Refused refused) {
+        onRefusedPost(refused);
+    }
+
+    void onReplyRefused(RequestSlot slot, PostResult.Refused refused) {
+        context.counters().increment(ServerCounter.REPLY_FAILURES);
+        onRefusedPost(refused);
+    }
+
+    /** RFC 8166, Section 4.5.4: what cannot be posted ends the connection. */
+    void onRefusedPost(PostResult.Refused refused) {
+        context.counters().increment(ServerCounter.POST_ERRORS);
+        abort(DisconnectCause.WORK_REQUEST_FAILED, "refused: " + refused.reason() + ", " + refused.detail());
+    }
+
+    @Override
+    public void onDisconnecting(DisconnectCause cause, String detail) {
+        LOG.log(Level.DEBUG, "{0} ends: {1}, {2}", this, cause, detail);
+        beginEnd();
+    }
+
+    private void beginEnd() {
+        if (ending) {
+            return;
+        }
+        ending = true;
+        intake.stop();
+        reads.stop();
+        sender.stop();
+        replies.stop();
+        reverse.onConnectionLost();
+    }
+
+    @Override
+    public void onQueuePairClosed() {
+        queuePairClosed = true;
+        // Those that a handler has, or is about to get, come back by themselves.
+        slots.forEach(slot -> {
+            if (slot.state == State.RECEIVED || slot.state == State.PULLING || slot.state == State.REPLYING) {
+                release(slot);
+            }
+        });
+        reverse.onQueuePairClosed();
+        memory.close();
+    }
+
+    @Override
+    public void onClosed() {
+        watch.stop();
+        if (established) {
+            context.counters().increment(ServerCounter.DISCONNECTS);
+        }
+        monitor.afterwards(() -> whenClosed.accept(this));
+    }
+
+    // For the parts, inside the monitor.
+
+    @Nullable
+    RequestSlot takeSlot() {
+        return slots.take();
+    }
+
+    /** Gives back all that the slot holds. */
+    void release(RequestSlot slot) {
+        releaseReceive(slot);
+        slot.message.clear();
+        if (slot.pulled != null) {
+            memory.giveBack(slot.pulled);
+            slot.pulled = null;
+        }
+        for (int i = 0; i < slot.results.size(); i++) {
+            memory.giveBack(slot.results.get(i));
+        }
+        slot.results.clear();
+        slot.copyBuffer = null;
+        releaseForeign(slot);
+        intake.unreserve(slot);
+        slot.usesChunks = false;
+        slot.hasInvalidateKey = false;
+        slot.error = RequestSlot.ErrorReply.NONE;
+        boolean hadSendBuffer = slot.sendBuffer != RequestSlot.NONE;
+        if (hadSendBuffer) {
+            endpoint.returnSendBuffer(slot.sendBuffer);
+            slot.sendBuffer = RequestSlot.NONE;
+        }
+        slots.giveBack(slot);
+        if (hadSendBuffer) {
+            intake.retry();
+        }
+    }
+
+    private void releaseForeign(RequestSlot slot) {
+        Runnable released = slot.released;
+        slot.released = null;
+        if (slot.foreign.isEmpty()) {
+            if (released != null) {
+                monitor.afterwards(released);
+            }
+            return;
+        }
+        MemoryRegion[] regions = slot.foreign.toArray(MemoryRegion[]::new);
+        slot.foreign.clear();
+        onWorker(() -> {
+            for (MemoryRegion region : regions) {
+                memory.deregister(region);
+            }
+            if (released != null) {
+                released.run();
+            }
+        });
+    }
+
+    void releaseReceive(RequestSlot slot) {
+        if (slot.receiveBuffer != RequestSlot.NONE) {
+            int buffer = slot.receiveBuffer;
+            slot.receiveBuffer = RequestSlot.NONE;
+            endpoint.releaseReceive(buffer);
+        }
+    }
+
+    void sendError(RequestSlot slot) {
+        replies.sendError(slot);
+    }
+
+    /**
+     * The credits for the next reply. RFC 8166, Section 3.3.1: never 0, and never more than there are Receives for. Of those posted, one is
+     * kept to see an overrun, and some are for replies to reverse calls.
+     */
+    int grant() {
+        int forCalls = endpoint.receivesOutstanding() - sizes.reverseCredits() - 1 + intake.inFlight();
+        return Math.max(1, Math.min(sizes.credits(), forCalls));
+    }
+
+    int credits() {
+        return sizes.credits();
+    }
+
+    ReverseCalls reverseCalls() {
+        return reverse;
+    }
+
+    void watch(RequestSlot slot) {
+        watch.stamp(slot);
+    }
+
+    void disconnect(DisconnectCause cause, String detail) {
+        endpoint.disconnect(cause, detail);
+    }
+
+    boolean isIdle() {
+        return slots.allFree() && reverse.isIdle();
+    }
+
+    private void endIfIdle() {
+        if (finishing && !ending && established && isIdle()) {
+            endpoint.disconnect(DisconnectCause.LOCAL_CLOSE, "the server is closing");
+        }
+    }
+
+    void onWorker(Runnable task) {
+        monitor.afterwards(() -> {
+            try {
+                context.worker().execute(task);
+            } catch (RejectedExecutionException e) {
+                task.run();
+            }
+        });
+    }
+
+    // For any thread.
+
+    Monitor monitor() {
+        return monitor;
+    }
+
+    InetSocketAddress remoteAddress() {
+        return remoteAddress;
+    }
+
+    long id() {
+        return endpoint.number();
+    }
+
+    boolean isEnding() {
+        return ending;
+    }
+
+    int sendThreshold() {
+        return sizes.sendThreshold();
+    }
+
+    boolean mayInvalidate() {
+        return sizes.mayInvalidate();
+    }
+
+    ReverseClient reverse() {
+        return reverse;
+    }
+
+    void dispatch(RequestSlot slot) {
+        replies.dispatch(slot);
+    }
+
+    void serve(RequestSlot slot) {
+        replies.serve(slot);
+    }
+
+    void reply(RequestSlot slot, ReplyPieces reply) {
+        replies.reply(slot, reply);
+    }
+
+    void refuse(RequestSlot slot) {
+        replies.refuse(slot);
+    }
+
+    long replyRoom(TransportHeader header) {
+        return replies.replyRoom(header);
+    }
+
+    MemorySegment allocate(RequestSlot slot, long bytes) {
+        PooledBuffer buffer = memory.take(bytes);
+        if (buffer == null) {
+            throw new IllegalStateException("no registered memory for " + bytes + " bytes of results");
+        }
+        slot.results.add(buffer);
+        return buffer.memory().asSlice(0, bytes);
+    }
+
+    /** Takes no more calls, and ends when those that were accepted are answered. */
+    void finish() {
+        monitor.run(() -> {
+            finishing = true;
+            endIfIdle();
+        });
+    }
+
+    void abort(DisconnectCause cause, String detail) {
+        monitor.run(() -> endpoint.abort(cause, detail));
+    }
+
+    @Override
+    public String toString() {
+        return remoteAddress + " " + endpoint + ", " + slots.inUse() + " calls, " + sender.free() + " places free"
+                + (ending ? ", ending" : "") + (queuePairClosed ? ", closed" : "");
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.rpcrdma4j.transport.server;
+
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import org.rpcrdma4j.transport.event.Counters;
+import org.rpcrdma4j.transport.event.ServerCounter;
+import org.rpcrdma4j.transport.event.WireListener;
+import org.rpcrdma4j.transport.time.TimeSource;
+import org.rpcrdma4j.transport.ulb.Bindings;
+import org.rpcrdma4j.verbs.RdmaDevice;
+
+/**
+ * What all connections of a server share.
+ *
+ * @param handlers runs handlers; may refuse, then the call waits
+ * @param worker runs what may wait for the device
+ * @param budget memory of all connections together
+ * @param fatalXids calls that broke a connection
+ */
+record ServerContext(
+        RdmaDevice device,
+        ServerOptions options,
+        RequestHandler handler,
+        Bindings bindings,
+        Executor handlers,
+        Executor worker,
+        TimeSource time,
+        Counters<ServerCounter> counters,
+        @Nullable WireListener wireListener,
+        MemoryBudget budget,
+        FatalXids fatalXids) {}

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.rpcrdma4j.transport.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.rpcrdma4j.transport.server.ServerFixture.nullCall;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.rpcrdma4j.transport.event.ServerCounter;
+import org.rpcrdma4j.transport.raw.Network;
+import org.rpcrdma4j.transport.raw.RawConnection;
+import org.rpcrdma4j.transport.raw.RawMessage;
+import org.rpcrdma4j.transport.raw.Segment;
+import org.rpcrdma4j.transport.raw.Words;
+import org.rpcrdma4j.verbs.Access;
+
+/** Calls in all forms from a client that makes every byte itself. */
+class ServerCallsTest {
+
+    private static final int XID = 0x7b3f1c20;
+
+    private static Words call(int xid, int procedure) {
+        return Words.call(xid, TestProgram.PROGRAM, 1, procedure);
+    }
+
+    /** STORE's arguments up to the bytes of its only item, which are at 48. */
+    private static Words storeHead(int xid, int length) {
+        return call(xid, TestProgram.STORE).u32(1, length);
+    }
+
+    private static RawConnection.Exposed source(RawConnection client, byte... content) {
+        return client.expose(content.length, Access.REMOTE_READ).fill(content);
+    }
+
+    private static RawConnection.Exposed target(RawConnection client, int length) {
+        byte[] rubbish = new byte[length];
+        Arrays.fill(rubbish, (byte) 0xEE);
+        return client.expose(length, Access.REMOTE_WRITE).fill(rubbish);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void answersNullWithCreditsAndWithoutChunks(Network network) {
+        try (ServerFixture fixture = new ServerFixture(network)) {
+            RawConnection client = fixture.connect();
+            for (int i = 0; i < 200; i++) {
+                RawMessage reply = fixture.exchange(client, nullCall(XID + i));
+                ServerFixture.assertNullReply(reply, XID + i);
+                assertThat(reply.credits()).isEqualTo(64);
+                assertThat(reply.readList()).isEmpty();
+                assertThat(reply.writeList()).isEmpty();
+                assertThat(reply.replyChunk()).isNull();
+                assertThat(reply.invalidatedKey()).isNull();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void answersAsManyCallsAtOnceAsItGrants(Network network) {
+        try (ServerFixture fixture = new ServerFixture(network)) {
+            RawConnection client = fixture.connect();
+            for (int round = 1; round <= 5; round++) {
+                for (int i = 0; i < 64; i++) {
+                    client.send(nullCall(1000 * round + i));
+                }
+                int expected = 64 * round;
+                fixture.await("all are answered", () -> client.messageCount() == expected || client.hasEnded());
+            }
+            assertThat(client.messageCount()).isEqualTo(320);
+            assertThat(client.messages().stream().map(RawMessage::xid).distinct())
+                    .hasSize(320);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void pullsAReadChunkWithAndWithoutPadWhateverItsSegments(Network network) {
+        try (ServerFixture fixture = new ServerFixture(network)) {
+            RawConnection client = fixture.connect();
+            byte[] data = TestProgram.result(4097);
+            RawConnection.Exposed memory = source(client, Arrays.copyOf(data, 4100));
+            Segment[][] cuts = {
+                {memory.part(0, 4097)},
+                {memory.part(0, 4100)},
+                {memory.part(0, 4097), memory.part(4097, 3)},
+                {memory.part(0, 1), memory.part(1, 4095), memory.part(4096, 1)},
+                {memory.part(0, 1365), memory.part(1365, 1365), memory.part(2730, 1365), memory.part(4095, 2)},
+                {memory.part(0, 0), memory.part(0, 4097), memory.part(9, 0)},
+            };
+            for (int i = 0; i < cuts.length; i++) {
+                Words header = Words.header(XID + i, 1, 64, Words.RDMA_MSG);
+                for (Segment segment : cuts[i]) {
+                    header.readSegment(48, segment);
+                }
+                header.end().end().end();
+                RawMessage reply = fixture.exchange(
+                        client, header.add(storeHead(XID + i, 4097)).u32(TestProgram.MARK));
+                assertThat(reply.body())
+                        .isEqualTo(Words.reply(XID + i, 0).u32(1).toBytes());
+                assertThat(reply.readList()).isEmpty();
+                assertThat(fixture.program.stored).hasSize(i + 1);
+                assertThat(fixture.program.stored.get(i)).isEqualTo(data);
+                // The head, the chunk with its pad, the tail: nothing was copied together.
+                assertThat(fixture.program.lastPieces).isEqualTo(3);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void putsSeveralReadChunksIntoAnyFormOfCall(Network network) {
+        try (ServerFixture fixture = new ServerFixture(network)) {
+            RawConnection client = fixture.connect();
+            RawConnection.Exposed one = source(client, TestProgram.result(5));
+            RawConnection.Exposed two = source(client, TestProgram.result(9000));
+            // Items at 48 (5 bytes), 64 (3 bytes, in the stream), 76 (9000 bytes).
+            Words base = storeHead(XID, 5);
+            base = Words.hex(base.toString()).u32(TestProgram.MARK).opaque((byte) 1, (byte) 2, (byte) 3);
+            base.u32(TestProgram.MARK, 9000, TestProgram.MARK);
+            byte[] body = base.toBytes();
+            body[43] = 3;
+            RawConnection.Exposed longCall = source(client, body);
+            RawMessage reply = fixture.exchange(
+                    client,
+                    Words.header(XID, 1, 64, Words.RDMA_MSG)
+                            .readSegment(76, two.segment())
+                            .readSegment(48, one.segment())
+                            .end()
+                            .end()
+                            .end()
+                            .raw(body));
+            assertThat(reply.body()).isEqualTo(Words.reply(XID, 0).u32(3).toBytes());
+            reply = fixture.exchange(
+                    client,
+                    Words.header(XID, 1, 64, Words.RDMA_NOMSG)
+                            .readSegment(0, longCall.part(0, 30))
+                            .readSegment(76, two.part(0, 8192))
+                            .readSegment(48, one.segment())
+                            .readSegment(0, longCall.part(30, body.length - 30))
+                            .readSegment(76, two.part(8192, 808))
+                            .end()
+                            .end()
+                            .end());
+            assertThat(reply.body()).isEqualTo(Words.reply(XID, 0).u32(3).toBytes());
+            assertThat(fixture.program.stored).hasSize(6);
+            for (int i = 0; i < 6; i += 3) {
+                assertThat(fixture.program.stored.get(i)).isEqualTo(TestProgram.result(5));
+                assertThat(fixture.program.stored.get(i + 1)).containsExactly(1, 2, 3);
+                assertThat(fixture.program.stored.get(i + 2)).isEqualTo(TestProgram.result(9000));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void servesALongCallOfAnySizeAndAnySegments(Network network) {
+        try (ServerFixture fixture = new ServerFixture(network)) {
+            RawConnection client = fixture.connect();
+            byte[] body = call(XID, TestProgram.NULL).toBytes();
+            RawConnection.Exposed memory = source(client, body);
+            RawMessage reply = fixture.exchange(
+                    client,
+                    Words.header(XID, 1, 64, Words.RDMA_NOMSG)
+                            .readSegment(0, memory.segment())
+                            .end()
+                            .end()
+                            .end());
+            ServerFixture.assertNullReply(reply, XID);
+            byte[] large = call(XID, TestProgram.ECHO)
+                    .opaque(TestProgram.result(40_003))
+                    .toBytes();
+            RawConnection.Exposed largeMemory = source(client, large);
+            RawConnection.Exposed room = target(client, 65_536);
+            Words header = Words.header(XID, 1, 64, Words.RDMA_NOMSG);
+            int step = large.length / 40;
+            for (int i = 0; i < 40; i++) {
+                int from = i * step;
+                header.readSegment(0, largeMemory.part(from, i == 39 ? large.length - from : step));
+            }
+            reply = fixture.exchange(client, header.end().end().chunk(room.segment()));
+            assertThat(reply.procedure()).isEqualTo(Words.RDMA_NOMSG);
+            assertThat(reply.body()).isEmpty();
+            int length = Objects.requireNonNull(reply.replyChunk()).getFirst().length();
+            assertThat(Arrays.copyOf(room.bytes(), length))
+                    .isEqualTo(Words.reply(XID, 0)
+                            .opaque(TestProgram.result(40_003))
+                            .toBytes());
+            assertThat(room.bytes()[length]).isEqualTo((byte) 0xEE);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void findsTheCallBehindAnyCombinationOfLists(Network network) {
+        // U01.
+        try (ServerFixture fixture = new ServerFixture(network)) {
+            RawConnection client = fixture.connect();
+            RawConnection.Exposed memory = source(client, TestProgram.result(8));
+            RawConnection.Exposed room = target(client, 4096);
+            for (int lists = 0; lists < 8; lists++) {
+                boolean reads = (lists & 1) != 0;
+                Words header = Words.header(XID, 1, 64, Words.RDMA_MSG);
+                if (reads) {
+                    header.readSegment(48, memory.segment());
+                }
+                header.end();
+                if ((lists & 2) != 0) {
+                    header.chunk(room.part(0, 100), room.part(100, 50));
+                }
+                header.end();
+                if ((lists & 4) != 0) {
+                    header.chunk(room.part(200, 100), room.part(300, 7));
+                } else {
+                    header.end();
+                }
+                Words body = reads
+                        ? storeHead(XID, 8).u32(TestProgram.MARK)
+                        : call(XID, TestProgram.ECHO).opaque((byte) lists);
+                RawMessage reply = fixture.exchange(client, header.add(body));
+                Words expected = Words.reply(XID, 0);
+                assertThat(reply.body()).isEqualTo((reads ? expected.u32(1) : expected.opaque((byte) lists)).toBytes());
+                assertThat(reply.writeList()).hasSize((lists & 2) / 2);
+                assertThat(reply.replyChunk() != null).isEqualTo((lists & 4) != 0);
+                if (reply.replyChunk() != null) {
+                    // RFC 8166, Section 4.3.3: not used, so with lengths of 0.
+                    assertThat(reply.replyChunk())
+                            .containsExactly(
+                                    room.part(200, 100).withLength(0),
+                                    room.part(300, 7).withLength(0));
+                }
+            }
+        }
+    }
+
+    private static Words fetch(int xid, int... lengths) {
+        return call(xid, TestProgram.FETCH).u32(lengths.length).u32(lengths);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void writesResultsOfEveryLengthWithoutTheirPadAndSaysHowMuch(Network network) {
+        try (ServerFixture fixture = new ServerFixture(network)) {
+            RawConnection client = fixture.connect();
+            for (int length = 0; length <= 67; length++) {
+                RawConnection.Exposed room = target(client, 80);
+                Segment[] offered = {room.part(0, 10), room.part(10, 7), room.part(17, 60)};
+                RawMessage reply = fixture.exchange(
+                        client,
+                        Words.header(XID, 1, 64, Words.RDMA_MSG)
+                                .end()
+                                .chunk(offered)
+                                .end()
+                                .end()
+                                .add(fetch(XID, length)));
+                assertThat(reply.body())
+                        .isEqualTo(Words.reply(XID, 0)
+                                .u32(1, length, TestProgram.MARK)
+                                .toBytes());
+                int first = Math.min(length, 10);
+                int second = Math.min(length - first, 7);
+                assertThat(reply.writeList())
+                        .containsExactly(List.of(
+                                offered[0].withLength(first),
+                                offered[1].withLength(second),
+                                offered[2].withLength(length - first - second)));
+                byte[] expected = new byte[80];
+                Arrays.fill(expected, (byte) 0xEE);
+                System.arraycopy(TestProgram.result(length), 0, expected, 0, length);
+                assertThat(room.bytes()).isEqualTo(expected);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void fillsWriteChunksInOrderAndLeavesTheRestInline(Network network) {
+        try (ServerFixture fixture = new ServerFixture(network)) {
+            RawConnection client = fixture.connect();
+            for (int chunks = 1; chunks <= 4; chunks++) {
+                RawConnection.Exposed room = target(client, 400);
+                Words header = Words.header(XID, 1, 64, Words.RDMA_MSG).end();
+                for (int i = 0; i < chunks; i++) {
+                    header.chunk(room.part(100 * i, 100));
+                }
+                RawMessage reply = fixture.exchange(client, header.end().end().add(fetch(XID, 10, 0, 20, 30)));
+                Words expected = Words.reply(XID, 0).u32(4, 10);
+                int[] lengths = {10, 20, 30, 0};
+                expected.u32(TestProgram.MARK, 0, TestProgram.MARK, 20);
+                if (chunks < 2) {
+                    expected.padded(TestProgram.result(20));
+                }
+                expected.u32(TestProgram.MARK, 30);
+                if (chunks < 3) {
+                    expected.padded(TestProgram.result(30));
+                }
+                expected.u32(TestProgram.MARK);
+                assertThat(reply.body()).isEqualTo(expected.toBytes());
+                for (int i = 0; i < chunks; i++) {
+                    assertThat(reply.writeList().get(i))
+                            .containsExactly(room.part(100 * i, 100).withLength(lengths[i]));
+                    assertThat(Arrays.copyOfRange(room.bytes(), 100 * i, 100 * i + lengths[i]))
+                            .isEqualTo(TestProgram.result(lengths[i]));
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void returnsAnEmptyWriteChunkForAResultThatIsWantedInline(Network network) {
+        try (ServerFixture fixture = new ServerFixture(network)) {
+            RawConnection client = fixture.connect();
+            RawConnection.Exposed room = target(client, 200);
+            RawMessage reply = fixture.exchange(
+                    client,
+                    Words.header(XID, 1, 64, Words.RDMA_MSG)
+                            .end()
+                            .chunk(room.part(0, 100))
+                            .chunk()
+                            .chunk(room.part(100, 100))
+                            .end()
+                            .end()
+                            .add(fetch(XID, 10, 21, 30)));
+            assertThat(reply.writeList())
+                    .containsExactly(List.of(room.part(0, 10)), List.of(), List.of(room.part(100, 30)));
+            assertThat(reply.body())
+                    .isEqualTo(Words.reply(XID, 0)
+                            .u32(3, 10, TestProgram.MARK, 21)
+                            .padded(TestProgram.result(21))
+                            .u32(TestProgram.MARK, 30, TestProgram.MARK)
+                            .toBytes());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void usesWriteAndReplyChunkTogether(Network network) {
+        try (ServerFixture fixture = new ServerFixture(network)) {
+            RawConnection client = fixture.connect();
+            RawConnection.Exposed room = target(client, 70_000);
+            RawConnection.Exposed rest = target(client, 70_000);
+            RawMessage reply = fixture.exchange(
+                    client,
+                    Words.header(XID, 1, 64, Words.RDMA_MSG)
+                            .end()
+                            .chunk(room.segment())
+                            .end()
+                            .chunk(rest.part(0, 6), rest.part(6, 69_994))
+                            .add(fetch(XID, 60_000, 50_001)));
+            assertThat(reply.procedure()).isEqualTo(Words.RDMA_NOMSG);
+            assertThat(reply.writeList()).containsExactly(List.of(room.part(0, 60_000)));
+            byte[] expected = Words.reply(XID, 0)
+                    .u32(2, 60_000, TestProgram.MARK)
+                    .opaque(TestProgram.result(50_001))
+                    .u32(TestProgram.MARK)
+                    .toBytes();
+            assertThat(reply.replyChunk()).containsExactly(rest.part(0, 6), rest.part(6, expected.length - 6));
+            assertThat(Arrays.copyOf(rest.bytes(), expected.length)).isEqualTo(expected);
+            assertThat(Arrays.copyOf(room.bytes(), 60_000)).isEqualTo(TestProgram.result(60_000));
+            assertThat(fixture.count(ServerCounter.NOMSG_REPLIES)).isEqualTo(1);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void invalidatesTheOnlyHandleOfACallWhenBothEndsAllowIt(Network network) {
+        try (ServerFixture fixture = new ServerFixture(network)) {
+            RawConnection client = fixture.connect(ServerFixture.INVALIDATED);
+            RawConnection.Exposed room = target(client, 100);
+            RawConnection.Exposed other = target(client, 100);
+            Words call = Words.header(XID, 1, 64, Words.RDMA_MSG)
+                    .end()
+                    .chunk(room.part(0, 50), room.part(50, 50))
+                    .end()
+                    .chunk(other.segment())
+                    .add(fetch(XID, 80));
+            assertThat(fixture.exchange(client, call).invalidatedKey()).isNull();
+            call = Words.header(XID, 1, 64, Words.RDMA_MSG)
+                    .end()
+                    .chunk(room.part(0, 50), room.part(50, 50))
+                    .end()
+                    .end()
+                    .add(fetch(XID, 80));
+            assertThat(fixture.exchange(client, call).invalidatedKey())
+                    .isEqualTo(room.segment().handle());
+            // RFC 8797, Section 4.1: the client has not set R.
+            RawConnection plain = fixture.connect();
+            RawConnection.Exposed third = target(plain, 100);
+            call = Words.header(XID, 1, 64, Words.RDMA_MSG)
+                    .end()
+                    .chunk(third.segment())
+                    .end()
+                    .end()
+                    .add(fetch(XID, 80));
+            assertThat(fixture.exchange(plain, call).invalidatedKey()).isNull();
+        }
+    }
+}
