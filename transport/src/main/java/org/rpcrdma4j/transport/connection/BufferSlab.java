@@ -3,16 +3,23 @@ package org.rpcrdma4j.transport.connection;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.rpcrdma4j.verbs.Access;
 import org.rpcrdma4j.verbs.MemoryRegion;
 import org.rpcrdma4j.verbs.ProtectionDomain;
 
-/** Equal buffers in one registered piece of native memory. The numbers of free ones are kept on a stack. Used inside the monitor. */
+/**
+ * Equal buffers in one registered piece of native memory. The numbers of free ones are kept on a stack. Used inside the monitor.
+ *
+ * <p>The memory itself belongs to the collector: a handler may be reading a message when the connection ends, and must not find its memory
+ * gone.
+ */
 final class BufferSlab {
 
     private static final int ALIGNMENT = 64;
+    private static final Queue<MemorySegment> STILL_REGISTERED = new ConcurrentLinkedQueue<>();
 
-    private final Arena arena = Arena.ofShared();
     private final MemoryRegion region;
     private final MemorySegment[] buffers;
     private final int[] free;
@@ -21,7 +28,7 @@ final class BufferSlab {
 
     BufferSlab(ProtectionDomain domain, int count, int bufferBytes, Access access) {
         this.bufferBytes = bufferBytes;
-        MemorySegment whole = arena.allocate(Math.multiplyExact((long) count, bufferBytes), ALIGNMENT);
+        MemorySegment whole = Arena.ofAuto().allocate(Math.multiplyExact((long) count, bufferBytes), ALIGNMENT);
         buffers = new MemorySegment[count];
         free = new int[count];
         for (int i = 0; i < count; i++) {
@@ -29,16 +36,7 @@ final class BufferSlab {
             free[i] = count - 1 - i;
         }
         freeCount = count;
-        region = registered(domain, whole, access);
-    }
-
-    private MemoryRegion registered(ProtectionDomain domain, MemorySegment whole, Access access) {
-        try {
-            return domain.register(whole, access);
-        } catch (RuntimeException e) {
-            arena.close();
-            throw e;
-        }
+        region = domain.register(whole, access);
     }
 
     /** A free buffer's number, or -1. */
@@ -70,9 +68,16 @@ final class BufferSlab {
         return bufferBytes;
     }
 
-    /** After the queue pair is closed: ends the registration and frees the memory. ORDER: memory that stays registered is never freed. */
+    /**
+     * After the queue pair is closed: ends the registration. The memory is freed when nobody can reach it any more. ORDER: memory that
+     * stays registered, because the device fails to end that, is never freed.
+     */
     void close() {
-        region.close();
-        arena.close();
+        try {
+            region.close();
+        } catch (RuntimeException e) {
+            STILL_REGISTERED.add(buffers[0]);
+            throw e;
+        }
     }
 }
