@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
@@ -227,10 +229,7 @@ class EndpointTest {
                 EndpointPair pair = EndpointPair.connected(
                         rig,
                         end -> end.onReceive = buffer -> {
-                            end.endpoint.hold();
-                            end.monitor.afterwards(() -> end.monitor.run(end.endpoint::letGo));
                             if (throwing.getAndIncrement() == 0) {
-                                end.endpoint.releaseReceive(buffer);
                                 throw new IllegalStateException("thrown on purpose");
                             }
                         },
@@ -238,7 +237,12 @@ class EndpointTest {
             pair.client.monitor.run(() -> numbers(4).forEach(pair.client::send));
             pair.awaitClosed();
 
-            assertThat(pair.server().course()).contains("disconnecting LOCAL_ERROR");
+            assertThat(pair.server().course())
+                    .containsExactly("established", "disconnecting LOCAL_ERROR", "queue pair closed", "closed");
+            assertThat(pair.server().received)
+                    .isNotEmpty()
+                    .isEqualTo(numbers(pair.server().received.size()));
+            assertThat(pair.client.isSettled()).as("%s", pair.client).isTrue();
         }
     }
 
@@ -338,6 +342,61 @@ class EndpointTest {
             rig.await("it is closed", end::isClosed);
 
             assertThat(end.faults).isEmpty();
+        }
+    }
+
+    /** Threads of the program, threads of the device and the end of the connection, all at once. */
+    @ParameterizedTest
+    @EnumSource(names = "IWARP")
+    void keepsEachThreadsOrderAndEndsInTheMidstOfEightThreads(Network network) throws Exception {
+        for (int round = 0; round < 5; round++) {
+            try (Rig rig = network.open();
+                    EndpointPair pair = EndpointPair.connected(rig)) {
+                Semaphore credits = new Semaphore(TestEnd.BUFFERS / 2);
+                pair.server()
+                        .monitor
+                        .run(() -> pair.server().onReceive = buffer -> {
+                            // After the buffer is released, which is at the end of the turn.
+                            pair.server().monitor.afterwards(credits::release);
+                        });
+                List<Thread> threads = new ArrayList<>();
+                for (int i = 0; i < 8; i++) {
+                    int first = i * 1_000_000;
+                    threads.add(Thread.ofPlatform().start(() -> sendUntilTheEnd(pair.client, first, credits)));
+                }
+                rig.await("much went over", () -> pair.server().receivedCount() > 2_000);
+                pair.client.monitor.run(() -> pair.client.endpoint.abort(DisconnectCause.LOCAL_CLOSE, "now"));
+                pair.awaitClosed();
+                credits.release(1_000);
+                for (Thread thread : threads) {
+                    assertThat(thread.join(Duration.ofSeconds(20)))
+                            .as("%s", pair.client)
+                            .isTrue();
+                }
+
+                assertThat(pair.client.isSettled()).as("%s", pair.client).isTrue();
+                int[] next = new int[8];
+                pair.server()
+                        .received
+                        .forEach(number -> assertThat(number % 1_000_000).isEqualTo(next[number / 1_000_000]++));
+            }
+        }
+    }
+
+    private static void sendUntilTheEnd(TestEnd end, int first, Semaphore credits) {
+        int number = first;
+        while (true) {
+            credits.acquireUninterruptibly();
+            int next = number;
+            if (end.inside(() -> end.isClosed() || !end.endpoint.isConnected())) {
+                return;
+            }
+            // A Send's own completion may come later than the answer to it.
+            if (end.inside(() -> end.send(next))) {
+                number++;
+            } else {
+                credits.release();
+            }
         }
     }
 }
