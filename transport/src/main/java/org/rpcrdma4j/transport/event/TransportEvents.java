@@ -15,7 +15,7 @@ import org.rpcrdma4j.verbs.cm.ConnectionInfo;
  * requests have the work request's id: pairs of connection and id join them.
  *
  * <p>Events are in the category {@code RPC/RDMA}, their names begin with {@code rpcrdma.}, and they are off by default. To switch one
- * on: {@code -XX:StartFlightRecording:rpcrdma.Completion#enabled=true}, the same argument with {@code jcmd PID JFR.start}, or the
+ * on: {@code -XX:StartFlightRecording:+rpcrdma.Completion#enabled=true}, the same argument with {@code jcmd PID JFR.start}, or the
  * settings file {@code docs/rpcrdma.jfc}, which has all of them.
  */
 public final class TransportEvents {
