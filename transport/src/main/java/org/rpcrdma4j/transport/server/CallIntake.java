@@ -4,9 +4,7 @@ package org.rpcrdma4j.transport.server;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
-import java.util.ArrayDeque;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.connection.DisconnectCause;
 import org.rpcrdma4j.transport.connection.Endpoint;
 import org.rpcrdma4j.transport.event.Counters;
@@ -22,8 +20,8 @@ import org.rpcrdma4j.transport.wire.Segments;
 import org.rpcrdma4j.transport.wire.TransportHeader;
 
 /**
- * The way of a message from its Receive to the handler's queue: decoded and checked in full, before memory is taken for it; admitted
- * when a send buffer and memory are there for all that it may need; its Read chunks pulled; then handed on.
+ * The way of a message from its Receive to the handler's queue: decoded and checked in full, before memory is taken for it; then {@link
+ * Admission} has it wait for what it needs, and has its Read chunks pulled; then handed on.
  *
  * <p>In the monitor.
  */
@@ -31,36 +29,21 @@ final class CallIntake {
 
     private static final ValueLayout.OfInt WORD = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
-    /** What a reply may take beside its payload. */
-    private static final long REPLY_OVERHEAD = 64 * 1024;
-
     private final ServerConnection connection;
     private final ServerContext context;
     private final Endpoint endpoint;
-    private final ConnectionMemory memory;
-    private final ReadQueue reads;
+    private final Admission admission;
     private final Counters<ServerCounter> counters;
     private final HeaderLimits limits;
     private final long maxPayloadBytes;
-    /** Calls that wait for a send buffer or memory, in their order. */
-    private final ArrayDeque<RequestSlot> waiting = new ArrayDeque<>();
-
-    private final Runnable wake = this::wake;
-    private long reservedBytes;
     private int inFlight;
     private int badInARow;
 
-    CallIntake(
-            ServerConnection connection,
-            ServerContext context,
-            Endpoint endpoint,
-            ConnectionMemory memory,
-            ReadQueue reads) {
+    CallIntake(ServerConnection connection, ServerContext context, Endpoint endpoint, Admission admission) {
         this.connection = connection;
         this.context = context;
         this.endpoint = endpoint;
-        this.memory = memory;
-        this.reads = reads;
+        this.admission = admission;
         this.counters = context.counters();
         ServerOptions options = context.options();
         maxPayloadBytes = options.maxPayloadBytes();
@@ -120,7 +103,7 @@ final class CallIntake {
         counters.increment(cause);
         if (begin(slot)) {
             slot.error = error;
-            enqueue(slot);
+            admission.add(slot);
         }
     }
 
@@ -188,7 +171,7 @@ final class CallIntake {
         if (begin(slot)) {
             slot.usesChunks = chunks;
             counters.increment(ServerCounter.CALLS);
-            enqueue(slot);
+            admission.add(slot);
         }
     }
 
@@ -256,123 +239,6 @@ final class CallIntake {
         return true;
     }
 
-    private void enqueue(RequestSlot slot) {
-        if (!waiting.isEmpty() || !admit(slot)) {
-            waiting.add(slot);
-        }
-    }
-
-    /** Calls that wait try again: a send buffer or memory has come back. */
-    void retry() {
-        while (!waiting.isEmpty() && !connection.isEnding() && admit(waiting.element())) {
-            waiting.remove();
-        }
-    }
-
-    private void wake() {
-        connection.monitor().run(this::retry);
-    }
-
-    private boolean admit(RequestSlot slot) {
-        if (slot.sendBuffer == RequestSlot.NONE) {
-            slot.sendBuffer = endpoint.takeSendBuffer();
-            if (slot.sendBuffer < 0) {
-                slot.sendBuffer = RequestSlot.NONE;
-                return false;
-            }
-        }
-        if (slot.error != ErrorReply.NONE) {
-            connection.sendError(slot);
-            return true;
-        }
-        if (!slot.usesChunks) {
-            ready(slot);
-            return true;
-        }
-        CallAssembler assembler = slot.assembler(maxPayloadBytes);
-        TransportHeader header = slot.header;
-        long results = header.writeList().segments().totalLength()
-                + header.replyChunk().totalLength();
-        long wanted = assembler.pullBytes() + Math.min(results, maxPayloadBytes + REPLY_OVERHEAD);
-        if (!reserve(slot, wanted)) {
-            return false;
-        }
-        if (assembler.pullBytes() == 0) {
-            complete(slot);
-        } else {
-            pull(slot, assembler.pullBytes());
-        }
-        return true;
-    }
-
-    /** Reserves what the slot may need; fails without change. */
-    private boolean reserve(RequestSlot slot, long bytes) {
-        if (bytes > context.options().connectionMemoryBytes() - reservedBytes
-                || !context.budget().reserveOrWait(bytes, wake)) {
-            return false;
-        }
-        slot.reservedBytes += bytes;
-        reservedBytes += bytes;
-        return true;
-    }
-
-    /** Reserves more for a slot that needs it, without waiting. */
-    boolean reserveMore(RequestSlot slot, long bytes) {
-        if (bytes > context.options().connectionMemoryBytes() - reservedBytes
-                || !context.budget().tryReserve(bytes)) {
-            return false;
-        }
-        slot.reservedBytes += bytes;
-        reservedBytes += bytes;
-        return true;
-    }
-
-    void unreserve(RequestSlot slot) {
-        if (slot.reservedBytes > 0) {
-            reservedBytes -= slot.reservedBytes;
-            if (context.budget().release(slot.reservedBytes)) {
-                connection.monitor().afterwards(context.budget()::wakeWaiters);
-            }
-            slot.reservedBytes = 0;
-        }
-    }
-
-    private void pull(RequestSlot slot, long bytes) {
-        slot.state = State.PULLING;
-        connection.watch(slot);
-        PooledBuffer buffer = memory.takeFree(bytes);
-        if (buffer != null) {
-            startPull(slot, buffer);
-            return;
-        }
-        int generation = slot.generation;
-        connection.onWorker(() -> {
-            PooledBuffer made = memory.take(bytes);
-            connection.monitor().run(() -> onBufferMade(slot, generation, made));
-        });
-    }
-
-    private void onBufferMade(RequestSlot slot, int generation, @Nullable PooledBuffer made) {
-        if (slot.generation != generation || connection.isEnding()) {
-            if (made != null) {
-                memory.giveBack(made);
-            }
-        } else if (made == null) {
-            counters.increment(ServerCounter.RDMA_PREPARE_FAILURES);
-            slot.error = ErrorReply.ERR_CHUNK;
-            connection.sendError(slot);
-        } else {
-            startPull(slot, made);
-        }
-    }
-
-    private void startPull(RequestSlot slot, PooledBuffer buffer) {
-        slot.pulled = buffer;
-        slot.pullBegan = context.time().nanoTime();
-        counters.increment(ServerCounter.READS);
-        reads.add(slot);
-    }
-
     /** All Reads of the call are complete. */
     void onPulled(RequestSlot slot) {
         counters.add(ServerCounter.READ_NANOS, context.time().nanoTime() - slot.pullBegan);
@@ -380,7 +246,8 @@ final class CallIntake {
         complete(slot);
     }
 
-    private void complete(RequestSlot slot) {
+    /** All of the call is there. */
+    void complete(RequestSlot slot) {
         MemorySegment inline = endpoint.receiveMemory(slot.receiveBuffer)
                 .asSlice(slot.header.length(), slot.receiveLength - slot.header.length());
         PooledBuffer buffer = slot.pulled;
@@ -404,14 +271,9 @@ final class CallIntake {
                 && message.getFirst().get(WORD, 4) == 0;
     }
 
-    private void ready(RequestSlot slot) {
+    /** To its handler. */
+    void ready(RequestSlot slot) {
         slot.state = State.QUEUED;
         connection.monitor().afterwards(slot.dispatch);
-    }
-
-    /** The connection ends: what has not reached a handler is dropped. */
-    void stop() {
-        waiting.clear();
-        context.budget().forget(wake);
     }
 }

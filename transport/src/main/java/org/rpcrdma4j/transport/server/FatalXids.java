@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.rpcrdma4j.verbs.WorkCompletion;
 
 /**
  * Remembers the calls whose chunks broke their connection.
@@ -28,6 +29,14 @@ final class FatalXids {
     FatalXids(int capacity, long keepNanos) {
         this.capacity = capacity;
         this.keepNanos = keepNanos;
+    }
+
+    /** Whether a work request that ended so was at fault itself, and not the connection. */
+    static boolean blames(WorkCompletion.Status status) {
+        return switch (status) {
+            case REMOTE_ACCESS_ERROR, REMOTE_INVALID_REQUEST_ERROR, REMOTE_OPERATION_ERROR, LOCAL_LENGTH_ERROR -> true;
+            case SUCCESS, FLUSHED, LOCAL_QP_OPERATION_ERROR, LOCAL_PROTECTION_ERROR, GENERAL_ERROR -> false;
+        };
     }
 
     void add(InetSocketAddress client, int xid, long nowNanos) {

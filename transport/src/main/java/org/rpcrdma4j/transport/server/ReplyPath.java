@@ -39,7 +39,9 @@ final class ReplyPath {
 
     private final ServerConnection connection;
     private final ServerContext context;
+    private final ConnectionSizes sizes;
     private final Endpoint endpoint;
+    private final ConnectionMemory memory;
     private final CallIntake intake;
     private final ReplyBuilder builder;
     private final ReplySender sender;
@@ -50,13 +52,17 @@ final class ReplyPath {
     ReplyPath(
             ServerConnection connection,
             ServerContext context,
+            ConnectionSizes sizes,
             Endpoint endpoint,
+            ConnectionMemory memory,
             CallIntake intake,
             ReplyBuilder builder,
             ReplySender sender) {
         this.connection = connection;
         this.context = context;
+        this.sizes = sizes;
         this.endpoint = endpoint;
+        this.memory = memory;
         this.intake = intake;
         this.builder = builder;
         this.sender = sender;
@@ -139,7 +145,7 @@ final class ReplyPath {
         slot.released = reply.released();
         ReplyPlanner.Form form;
         try {
-            form = builder.build(slot, reply, connection.sendThreshold(), connection.mayInvalidate());
+            form = builder.build(slot, reply, sizes.sendThreshold(), sizes.mayInvalidate());
         } catch (ReplyBuilder.NoMemory e) {
             // RFC 8166, Section 4.5.4: a reply that cannot be built ends the connection.
             fail(slot, String.valueOf(e.getMessage()));
@@ -249,6 +255,32 @@ final class ReplyPath {
         sender.add(slot);
     }
 
+    /** Memory for results, within what was reserved for the call, or what is left of the connection's and the server's. */
+    MemorySegment allocate(RequestSlot slot, long bytes) {
+        CallAssembler assembler = slot.assembler;
+        long pulled = slot.usesChunks && assembler != null ? assembler.pullBytes() : 0;
+        long over = slot.resultBytes + bytes - (slot.reservedBytes - pulled);
+        if (over > 0 && !reserveMore(slot, over)) {
+            throw new IllegalStateException("no memory for " + bytes + " bytes of results beyond what is in use");
+        }
+        PooledBuffer buffer = memory.take(bytes);
+        if (buffer == null) {
+            throw new IllegalStateException("no registered memory for " + bytes + " bytes of results");
+        }
+        slot.resultBytes += bytes;
+        slot.results.add(buffer);
+        return buffer.memory().asSlice(0, bytes);
+    }
+
+    private boolean reserveMore(RequestSlot slot, long bytes) {
+        connection.monitor().enter();
+        try {
+            return connection.admission().reserveMore(slot, bytes);
+        } finally {
+            connection.monitor().leave();
+        }
+    }
+
     /** Bytes that a reply message may have beside its Write chunks. */
     long replyRoom(TransportHeader header) {
         int headerBytes = HeaderEncoder.length(
@@ -256,7 +288,7 @@ final class ReplyPath {
                 header.writeList().chunks(),
                 header.writeList().segments().size(),
                 header.hasReplyChunk() ? header.replyChunk().size() : HeaderEncoder.NO_REPLY_CHUNK);
-        long inline = Math.max(0, connection.sendThreshold() - headerBytes);
+        long inline = Math.max(0, sizes.sendThreshold() - headerBytes);
         return header.procedure() == Procedure.RDMA_ERROR
                 ? 0
                 : Math.max(inline, header.replyChunk().totalLength());

@@ -68,6 +68,7 @@ final class RequestSlot implements Runnable, Outbox.Entry {
     int receiveLength;
     int sendBuffer = NONE;
     long reservedBytes;
+    long resultBytes;
     int stamp;
     boolean usesChunks;
     boolean hasInvalidateKey;
@@ -168,13 +169,13 @@ final class RequestSlot implements Runnable, Outbox.Entry {
     }
 
     private void dispatch() {
-        connection.dispatch(this);
+        connection.replies().dispatch(this);
     }
 
     /** On a handler thread. */
     @Override
     public void run() {
-        connection.serve(this);
+        connection.replies().serve(this);
     }
 
     @Override

@@ -2,7 +2,6 @@
 package org.rpcrdma4j.transport.server;
 
 import java.lang.System.Logger.Level;
-import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
@@ -17,11 +16,8 @@ import org.rpcrdma4j.transport.event.Direction;
 import org.rpcrdma4j.transport.event.ServerCounter;
 import org.rpcrdma4j.transport.event.WireListener;
 import org.rpcrdma4j.transport.server.RequestSlot.State;
-import org.rpcrdma4j.transport.wire.PrivateMessage;
-import org.rpcrdma4j.transport.wire.TransportHeader;
 import org.rpcrdma4j.verbs.Access;
 import org.rpcrdma4j.verbs.DeviceAttributes;
-import org.rpcrdma4j.verbs.MemoryRegion;
 import org.rpcrdma4j.verbs.PostResult;
 import org.rpcrdma4j.verbs.WorkCompletion;
 import org.rpcrdma4j.verbs.cm.ConnectOptions;
@@ -48,12 +44,13 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
     private final ServerContext context;
     private final Consumer<ServerConnection> whenClosed;
     private final InetSocketAddress remoteAddress;
-    private final Sizes sizes;
+    private final ConnectionSizes sizes;
     private final Monitor monitor = new Monitor();
     private final Endpoint endpoint;
     private final ConnectionMemory memory;
     private final SlotTable slots;
     private final ReadQueue reads;
+    private final Admission admission;
     private final CallIntake intake;
     private final ReplySender sender;
     private final ReplyPath replies;
@@ -64,61 +61,6 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
     private boolean finishing;
     private boolean queuePairClosed;
 
-    /** What one connection is dimensioned by. */
-    private record Sizes(
-            int credits, int reverseCredits, int outboundReads, int maxSges, int sendThreshold, boolean mayInvalidate) {
-
-        static Sizes of(ServerContext context, ConnectRequest request) {
-            ServerOptions options = context.options();
-            DeviceAttributes device = context.device().attributes();
-            int reads =
-                    Math.min(Math.min(options.outboundReads(), device.maxOutboundReads()), request.peerInboundReads());
-            if (reads < 1) {
-                throw new IllegalArgumentException("the client serves " + request.peerInboundReads()
-                        + " RDMA Reads at a time, and the device makes " + device.maxOutboundReads()
-                        + ": at least 1 is needed");
-            }
-            int reverse = options.reverseCredits();
-            // Depths: receives are credits + reverse + 1; sends are twice that and the Reads.
-            int most = Math.min(device.maxWorkRequests() - reads, (device.maxCompletions() - reads) / 3) - reverse - 2;
-            int credits = Math.min(options.credits(), Math.max(1, most));
-            PrivateMessage peer = PrivateMessage.find(request.privateData());
-            PrivateMessage own = privateMessage(options);
-            return new Sizes(
-                    credits,
-                    reverse,
-                    reads,
-                    Math.min(device.maxSges(), 16),
-                    own.sendThreshold(peer),
-                    own.allowsRemoteInvalidation(peer));
-        }
-
-        EndpointOptions endpoint(ServerOptions options, DeviceAttributes device) {
-            int buffers = credits + reverseCredits;
-            return new EndpointOptions(
-                    Math.min(device.maxWorkRequests(), sendPlaces() + outboundReads),
-                    receives(),
-                    buffers,
-                    options.sendBytes(),
-                    options.receiveBytes(),
-                    maxSges,
-                    options.drainTimeout().toNanos());
-        }
-
-        /** Work requests of replies and reverse calls. */
-        int sendPlaces() {
-            return 2 * (credits + reverseCredits) + 2;
-        }
-
-        int receives() {
-            return credits + reverseCredits + 1;
-        }
-    }
-
-    private static PrivateMessage privateMessage(ServerOptions options) {
-        return new PrivateMessage(options.remoteInvalidation(), options.sendBytes(), options.receiveBytes());
-    }
-
     /**
      * Makes a connection with all that it needs of the device. On a thread that may wait.
      *
@@ -128,11 +70,14 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
      */
     static ServerConnection create(
             ServerContext context, ConnectRequest request, Consumer<ServerConnection> whenClosed) {
-        return new ServerConnection(context, request, whenClosed, Sizes.of(context, request));
+        return new ServerConnection(context, request, whenClosed, ConnectionSizes.of(context, request));
     }
 
     private ServerConnection(
-            ServerContext context, ConnectRequest request, Consumer<ServerConnection> whenClosed, Sizes sizes) {
+            ServerContext context,
+            ConnectRequest request,
+            Consumer<ServerConnection> whenClosed,
+            ConnectionSizes sizes) {
         this.context = context;
         this.whenClosed = whenClosed;
         this.sizes = sizes;
@@ -144,12 +89,13 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
                 endpoint.domain(),
                 device.readSinkNeedsRemoteWrite() ? Access.REMOTE_WRITE : Access.LOCAL_WRITE,
                 context.options().connectionMemoryBytes());
-        slots = new SlotTable(this, sizes.receives() + endpointOptions.sendBuffers());
+        slots = new SlotTable(this, endpoint, memory, sizes.receives() + endpointOptions.sendBuffers());
         reads = new ReadQueue(endpoint, sizes.outboundReads(), this);
-        intake = new CallIntake(this, context, endpoint, memory, reads);
+        admission = new Admission(this, context, endpoint, memory, reads);
+        intake = new CallIntake(this, context, endpoint, admission);
         sender = new ReplySender(endpoint, endpointOptions.sendDepth() - sizes.outboundReads(), context.counters());
         ReplyBuilder builder = new ReplyBuilder(endpoint, memory, context, sizes.maxSges());
-        replies = new ReplyPath(this, context, endpoint, intake, builder, sender);
+        replies = new ReplyPath(this, context, sizes, endpoint, memory, intake, builder, sender);
         reverse = new ReverseCalls(this, context, endpoint, sender, sizes.reverseCredits(), sizes.sendThreshold());
         watch = new ConnectionWatch(this, context, slots, memory);
     }
@@ -157,7 +103,8 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
     /** Answers the request. */
     void accept(ConnectRequest request) {
         ConnectOptions options = ConnectOptions.DEFAULT
-                .withPrivateData(privateMessage(context.options()).encode())
+                .withPrivateData(
+                        ConnectionSizes.privateMessage(context.options()).encode())
                 .withReads(0, sizes.outboundReads())
                 .withTimeout(context.options().setupTimeout());
         monitor.enter();
@@ -243,19 +190,12 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
             case WRITE -> slots.get(index);
             default -> null;
         };
-        if (culprit != null && isFaultOfTheCall(completion.status())) {
+        if (culprit != null && FatalXids.blames(completion.status())) {
             context.fatalXids()
                     .add(remoteAddress, culprit.header.xid(), context.time().nanoTime());
         }
         // What the failed work requests name is kept until the queue pair is closed.
         abort(DisconnectCause.WORK_REQUEST_FAILED, completion.toString());
-    }
-
-    private static boolean isFaultOfTheCall(WorkCompletion.Status status) {
-        return switch (status) {
-            case REMOTE_ACCESS_ERROR, REMOTE_INVALID_REQUEST_ERROR, REMOTE_OPERATION_ERROR, LOCAL_LENGTH_ERROR -> true;
-            case SUCCESS, FLUSHED, LOCAL_QP_OPERATION_ERROR, LOCAL_PROTECTION_ERROR, GENERAL_ERROR -> false;
-        };
     }
 
     @Override
@@ -292,7 +232,7 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
             return;
         }
         ending = true;
-        intake.stop();
+        admission.stop();
         reads.stop();
         sender.stop();
         replies.stop();
@@ -328,62 +268,24 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
         return slots.take();
     }
 
-    /** Gives back all that the slot holds. */
-    void release(RequestSlot slot) {
-        releaseReceive(slot);
-        slot.message.clear();
-        if (slot.pulled != null) {
-            memory.giveBack(slot.pulled);
-            slot.pulled = null;
-        }
-        for (int i = 0; i < slot.results.size(); i++) {
-            memory.giveBack(slot.results.get(i));
-        }
-        slot.results.clear();
-        slot.copyBuffer = null;
-        releaseForeign(slot);
-        intake.unreserve(slot);
-        slot.usesChunks = false;
-        slot.hasInvalidateKey = false;
-        slot.error = RequestSlot.ErrorReply.NONE;
-        boolean hadSendBuffer = slot.sendBuffer != RequestSlot.NONE;
-        if (hadSendBuffer) {
-            endpoint.returnSendBuffer(slot.sendBuffer);
-            slot.sendBuffer = RequestSlot.NONE;
-        }
-        slots.giveBack(slot);
-        if (hadSendBuffer) {
-            intake.retry();
-        }
-    }
-
-    private void releaseForeign(RequestSlot slot) {
-        Runnable released = slot.released;
-        slot.released = null;
-        if (slot.foreign.isEmpty()) {
-            if (released != null) {
-                monitor.afterwards(released);
-            }
-            return;
-        }
-        MemoryRegion[] regions = slot.foreign.toArray(MemoryRegion[]::new);
-        slot.foreign.clear();
-        onWorker(() -> {
-            for (MemoryRegion region : regions) {
-                memory.deregister(region);
-            }
-            if (released != null) {
-                released.run();
-            }
-        });
-    }
-
     void releaseReceive(RequestSlot slot) {
-        if (slot.receiveBuffer != RequestSlot.NONE) {
-            int buffer = slot.receiveBuffer;
-            slot.receiveBuffer = RequestSlot.NONE;
-            endpoint.releaseReceive(buffer);
-        }
+        slots.releaseReceive(slot);
+    }
+
+    void release(RequestSlot slot) {
+        slots.release(slot);
+    }
+
+    void complete(RequestSlot slot) {
+        intake.complete(slot);
+    }
+
+    void ready(RequestSlot slot) {
+        intake.ready(slot);
+    }
+
+    Admission admission() {
+        return admission;
     }
 
     void sendError(RequestSlot slot) {
@@ -453,45 +355,12 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
         return ending;
     }
 
-    int sendThreshold() {
-        return sizes.sendThreshold();
-    }
-
-    boolean mayInvalidate() {
-        return sizes.mayInvalidate();
-    }
-
     ReverseClient reverse() {
         return reverse;
     }
 
-    void dispatch(RequestSlot slot) {
-        replies.dispatch(slot);
-    }
-
-    void serve(RequestSlot slot) {
-        replies.serve(slot);
-    }
-
-    void reply(RequestSlot slot, ReplyPieces reply) {
-        replies.reply(slot, reply);
-    }
-
-    void refuse(RequestSlot slot) {
-        replies.refuse(slot);
-    }
-
-    long replyRoom(TransportHeader header) {
-        return replies.replyRoom(header);
-    }
-
-    MemorySegment allocate(RequestSlot slot, long bytes) {
-        PooledBuffer buffer = memory.take(bytes);
-        if (buffer == null) {
-            throw new IllegalStateException("no registered memory for " + bytes + " bytes of results");
-        }
-        slot.results.add(buffer);
-        return buffer.memory().asSlice(0, bytes);
+    ReplyPath replies() {
+        return replies;
     }
 
     /** Takes no more calls, and ends when those that were accepted are answered. */

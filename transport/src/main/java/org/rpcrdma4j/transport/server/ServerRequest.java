@@ -78,7 +78,7 @@ public final class ServerRequest {
     /** Bytes of the longest reply message, without what goes into Write chunks. */
     public long replyRoom() {
         requireOpen();
-        return slot.connection.replyRoom(slot.header);
+        return slot.connection.replies().replyRoom(slot.header);
     }
 
     /**
@@ -90,7 +90,7 @@ public final class ServerRequest {
      */
     public MemorySegment allocate(long bytes) {
         requireOpen();
-        return slot.connection.allocate(slot, bytes);
+        return slot.connection.replies().allocate(slot, bytes);
     }
 
     /**
@@ -100,7 +100,7 @@ public final class ServerRequest {
      */
     public void reply(ReplyPieces reply) {
         claim();
-        slot.connection.reply(slot, reply);
+        slot.connection.replies().reply(slot, reply);
     }
 
     /** Answers with a message that was written with its items. What lies in other memory than that of {@link #allocate} is copied. */
@@ -121,7 +121,7 @@ public final class ServerRequest {
      */
     public void refuse() {
         claim();
-        slot.connection.refuse(slot);
+        slot.connection.replies().refuse(slot);
     }
 
     /** Calls to this client (RFC 8167). */

@@ -140,8 +140,7 @@ class ReverseCallsTest {
             channel.reply(channel.calls().get(1).xid(), 1);
             channel.reply(channel.awaitCall(3).xid(), 1);
             channel.reply(channel.awaitCall(4).xid(), 1);
-            channel.fixture.await(
-                    "all are answered", () -> results.stream().allMatch(CompletableFuture::isDone));
+            channel.fixture.await("all are answered", () -> results.stream().allMatch(CompletableFuture::isDone));
             assertThat(results).allMatch(result -> !result.isCompletedExceptionally());
         }
     }

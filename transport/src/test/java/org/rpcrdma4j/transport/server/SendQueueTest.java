@@ -31,7 +31,11 @@ class SendQueueTest {
             SimulationOptions server = SimulationOptions.DEFAULT.withLimits(1, 1, 40, 8192);
             try (ServerFixture fixture = new ServerFixture(
                     new SimulatedRig(seed, SimulationOptions.DEFAULT, server),
-                    ServerOptions.builder().credits(8).receiveBytes(8192).sendBytes(8192).build(),
+                    ServerOptions.builder()
+                            .credits(8)
+                            .receiveBytes(8192)
+                            .sendBytes(8192)
+                            .build(),
                     null)) {
                 run(fixture, seed);
             }

@@ -49,8 +49,8 @@ class ServerFaultsTest {
                 random.nextBoolean() ? 3000 : 0,
                 random.nextBoolean() ? 40 : 0,
                 0);
-        SimulatedRig rig = new SimulatedRig(
-                seed, SimulationOptions.DEFAULT, SimulationOptions.DEFAULT.withFaults(faults));
+        SimulatedRig rig =
+                new SimulatedRig(seed, SimulationOptions.DEFAULT, SimulationOptions.DEFAULT.withFaults(faults));
         ServerOptions options = ServerOptions.builder()
                 .credits(1 + random.nextInt(8))
                 .maxPayloadBytes(8192)
@@ -130,8 +130,7 @@ class ServerFaultsTest {
         }
         assertThat(status).isZero();
         if (!reply.writeList().isEmpty()) {
-            assertThat(reply.writeList().getFirst())
-                    .containsExactly(memory.part(0, 1), memory.part(1, SIZE - 1));
+            assertThat(reply.writeList().getFirst()).containsExactly(memory.part(0, 1), memory.part(1, SIZE - 1));
             assertThat(Arrays.equals(memory.bytes(), data)).isTrue();
         }
     }
