@@ -3,12 +3,14 @@ package org.rpcrdma4j.cli;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.rpcrdma4j.cli.loopback.Gate;
+import org.rpcrdma4j.cli.loopback.RpcBenchmark;
 import org.rpcrdma4j.cli.loopback.VerbsBenchmark;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -32,6 +34,13 @@ final class BenchCommand implements Callable<Integer> {
         BOTH
     }
 
+    /** What to measure. */
+    enum Layer {
+        VERBS,
+        RPC,
+        ALL
+    }
+
     @Spec
     private CommandSpec spec;
 
@@ -52,6 +61,14 @@ final class BenchCommand implements Callable<Integer> {
             description = "Whether frames carry a checksum (default: ${DEFAULT-VALUE}).")
     private Crc crc;
 
+    @Option(
+            names = "--layer",
+            paramLabel = "verbs|rpc|all",
+            defaultValue = "all",
+            description = "What to measure: the device alone, calls through the transport, or both"
+                    + " (default: ${DEFAULT-VALUE}).")
+    private Layer layer;
+
     @Mixin
     private DeviceOption device;
 
@@ -64,9 +81,14 @@ final class BenchCommand implements Callable<Integer> {
             throw new ParameterException(
                     spec.commandLine(), "--seconds " + seconds + ": expected more than 0 and at most 3600");
         }
-        List<Gate> gates;
+        List<Gate> gates = new ArrayList<>();
         try (ProgressLine line = new ProgressLine()) {
-            gates = new VerbsBenchmark(device::open, seconds, line::show).run(crc != Crc.ON, crc != Crc.OFF);
+            if (layer != Layer.RPC) {
+                gates.addAll(new VerbsBenchmark(device::open, seconds, line::show).run(crc != Crc.ON, crc != Crc.OFF));
+            }
+            if (layer != Layer.VERBS) {
+                gates.addAll(new RpcBenchmark(device::open, seconds, line::show).run(crc != Crc.ON, crc != Crc.OFF));
+            }
         }
         PrintWriter out = spec.commandLine().getOut();
         if (json) {

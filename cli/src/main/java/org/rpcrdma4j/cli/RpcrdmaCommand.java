@@ -25,7 +25,8 @@ import picocli.CommandLine.Spec;
         sortOptions = false,
         exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {"0:done", "1:failed; the reason is on standard error", "2:wrong usage"},
-        subcommands = {DevicesCommand.class, DemoCommand.class, BenchCommand.class, HelpCommand.class})
+        subcommands = {DevicesCommand.class, DemoCommand.class, PingCommand.class, BenchCommand.class, HelpCommand.class
+        })
 final class RpcrdmaCommand implements Runnable {
     @Spec
     private CommandSpec spec;

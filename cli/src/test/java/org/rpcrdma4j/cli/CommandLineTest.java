@@ -47,7 +47,7 @@ class CommandLineTest {
 
     @Test
     void theBenchmarkNamesEveryGateAndWhetherItHolds() {
-        int status = run("bench", "--seconds", "0.01", "--crc", "off");
+        int status = run("bench", "--layer", "verbs", "--seconds", "0.01", "--crc", "off");
 
         assertThat(status).as("errors: %s", err).isZero();
         assertThat(out.toString())
@@ -55,6 +55,18 @@ class CommandLineTest {
                 .contains("RDMA Read 1 MiB, CRC off: CPU s/GiB / plain TCP")
                 .contains("Send 64 B round trip, busy polling: p50 / plain TCP")
                 .containsPattern("register \\+ invalidate pair .*<= 200 ns +(holds|does not hold)");
+    }
+
+    @Test
+    void theBenchmarkOfCallsNamesEveryGateToo() {
+        int status = run("bench", "--layer", "rpc", "--seconds", "0.01", "--crc", "off");
+
+        assertThat(status).as("errors: %s", err).isZero();
+        assertThat(out.toString())
+                .contains("READ-like call 1 MiB, CRC off: throughput / plain TCP")
+                .contains("WRITE-like call 1 MiB, CRC off: CPU s/GiB / plain TCP")
+                .contains("NULL call, blocking: p50 / plain TCP")
+                .containsPattern("NULL calls, 1024 in flight: bytes allocated per operation .*<= 200 B");
     }
 
     @Test

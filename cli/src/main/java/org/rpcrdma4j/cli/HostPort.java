@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.rpcrdma4j.cli;
+
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/** A server as it is written on the command line: HOST, HOST:PORT, [IPV6], [IPV6]:PORT. */
+record HostPort(String host, int port) {
+    private static final Pattern FORM = Pattern.compile("(?:\\[([0-9A-Fa-f:.%\\w]+)]|([^\\[\\]:]+))(?::(\\d{1,5}))?");
+
+    /** Reads it from the command line; port 20049, that of NFS over RDMA, unless named. */
+    static final class Converter implements ITypeConverter<HostPort> {
+        private static final int NFS_PORT = 20049;
+
+        Converter() {}
+
+        @Override
+        public HostPort convert(String text) {
+            Matcher found = FORM.matcher(text);
+            if (found.matches()) {
+                String host = found.group(1) != null ? found.group(1) : found.group(2);
+                int port = found.group(3) == null ? NFS_PORT : Integer.parseInt(found.group(3));
+                if (port >= 1 && port <= 0xFFFF) {
+                    return new HostPort(host, port);
+                }
+            }
+            throw new TypeConversionException("'" + text + "': expected HOST or HOST:PORT, the port in 1..65535");
+        }
+    }
+
+    /** Looks the name up. */
+    InetSocketAddress resolve() throws UnknownHostException {
+        InetSocketAddress address = new InetSocketAddress(host, port);
+        if (address.isUnresolved()) {
+            throw new UnknownHostException("no address for host " + host);
+        }
+        return address;
+    }
+}
