@@ -35,7 +35,7 @@ final class DepthArithmetic {
 
     /** Pages that a payload of so many bytes takes at most, wherever it begins. */
     static long pagesOf(long bytes, int pageBytes) {
-        return bytes / pageBytes + 1;
+        return (bytes + pageBytes - 2) / pageBytes + 1;
     }
 
     /** How many regions a run of {@code maxPages} pages takes; rounded up (the seed rounded down). */

@@ -139,7 +139,7 @@ public sealed interface SendQueuePlan {
                 factor,
                 requests * factor + sendsApart,
                 requests + receivesApart,
-                (maxPages - 1) * device.pageBytes(),
+                (maxPages - 1) * device.pageBytes() + 1,
                 (int) Math.min((long) requests * segments + PAD_REGIONS, device.maxRegions()),
                 DepthArithmetic.maxCallHeaderBytes(segments),
                 DepthArithmetic.maxReplyHeaderBytes(segments));

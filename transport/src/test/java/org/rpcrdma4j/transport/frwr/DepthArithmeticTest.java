@@ -38,6 +38,13 @@ class DepthArithmeticTest {
     void aPayloadMayBeginAnywhereInAPage() {
         assertThat(DepthArithmetic.pagesOf(MEBIBYTE, 4096)).isEqualTo(PAGES_OF_A_MEBIBYTE);
         assertThat(DepthArithmetic.pagesOf(MEBIBYTE, 65_536)).isEqualTo(17);
+        for (int bytes = 1; bytes <= 3 * 4096; bytes++) {
+            int worst = 0;
+            for (int begin = 0; begin < 4096; begin += 4095) {
+                worst = Math.max(worst, (begin + bytes - 1) / 4096 + 1);
+            }
+            assertThat(DepthArithmetic.pagesOf(bytes, 4096)).as("%d bytes", bytes).isEqualTo(worst);
+        }
     }
 
     @ParameterizedTest
@@ -169,11 +176,19 @@ class DepthArithmeticTest {
     void theLargestPayloadFitsTheRegionsOfARequestWhereverItBegins() {
         for (int pages = 1; pages <= 300; pages++) {
             if (plan(8, pages, 32_768) instanceof SendQueuePlan.Supported plan) {
-                assertThat(plan.maxPayloadBytes()).isGreaterThanOrEqualTo(MEBIBYTE);
+                assertThat(plan.maxPayloadBytes()).isEqualTo(MEBIBYTE + 1);
                 assertThat((long) plan.regionsPerPayload() * plan.pagesPerRegion() * plan.pageBytes())
-                        .isGreaterThanOrEqualTo(plan.maxPayloadBytes() + plan.pageBytes());
+                        .isGreaterThanOrEqualTo(plan.maxPayloadBytes() + plan.pageBytes() - 1);
                 assertThat(plan.regionsPerPayload()).isLessThanOrEqualTo(plan.maxSegments());
             }
+        }
+    }
+
+    @Test
+    void anOddPayloadFitsToo() {
+        for (long bytes : new long[] {1, 1000, 4095, 4096, 4097, 100_001}) {
+            SendQueuePlan.Supported plan = supported(SendQueuePlan.of(device(257, 4096), 8, bytes, BACKCHANNEL, 0));
+            assertThat(plan.maxPayloadBytes()).isGreaterThanOrEqualTo(bytes);
         }
     }
 
