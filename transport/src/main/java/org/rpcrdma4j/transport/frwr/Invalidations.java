@@ -131,7 +131,10 @@ final class Invalidations {
         settle(list);
     }
 
-    /** The send queue took only the first of a chain. Those have their completions; for the others there is another way. */
+    /**
+     * The send queue took only the first of a chain. Those have their completions; for the others there is another way. (If recovery
+     * deregisters one whose registration was not executed yet, that will fail, which ends the connection.)
+     */
     void onRefused(InvalidationChain chain, PostResult.Refused refused) {
         chain.keepFrom(refused.firstBad());
         journal.count(ClientCounter.POST_ERRORS);

@@ -53,6 +53,36 @@ class InvalidationTest {
         assertThat(caller.disconnects).isZero();
     }
 
+    /** U81: what the peer is told is the key of this use. */
+    @Test
+    void thePeerReachesAllOfTheMemoryUnderWhatItWasTold() {
+        scene.peerWritesAndAnswers();
+        for (int xid = 1; xid <= 5; xid++) {
+            TestCall call = scene.send(xid, 3);
+            scene.awaitFence(call);
+            MemorySegment memory = call.written.getFirst();
+            byte[] expected = Scene.pattern((int) memory.byteSize());
+            assertThat(memory.toArray(ValueLayout.JAVA_BYTE)).isEqualTo(expected);
+        }
+    }
+
+    /** R8166-8.1.1-1, U73. */
+    @Test
+    void aHandleUsedOnAnotherConnectionEndsThatOne() {
+        TestCall call = scene.send(1, 1);
+        scene.awaitMessage(0);
+        Caller other = Caller.open(scene.rig, Scene.PAGES_PER_REGION).connected(1);
+        other.peer().write(call.segment(0), Scene.pattern(10));
+        scene.rig.await("the other connection's end", () -> other.disconnects > 0);
+        assertThat(caller.disconnects).isZero();
+        assertThat(call.written.getFirst().get(ValueLayout.JAVA_BYTE, 0)).isZero();
+        caller.peer().write(call.segment(0), Scene.pattern(10));
+        caller.peer().send(Scene.xidOf(caller.peer().message(0)));
+        scene.awaitFence(call);
+        assertThat(call.fencedCount).isEqualTo(1);
+        other.close();
+    }
+
     @Test
     void registrationsAreUnsignaledAndInOneChainBeforeTheSend() {
         TestCall call = scene.send(1, 3);
