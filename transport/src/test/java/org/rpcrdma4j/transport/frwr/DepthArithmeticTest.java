@@ -43,7 +43,9 @@ class DepthArithmeticTest {
             for (int begin = 0; begin < 4096; begin += 4095) {
                 worst = Math.max(worst, (begin + bytes - 1) / 4096 + 1);
             }
-            assertThat(DepthArithmetic.pagesOf(bytes, 4096)).as("%d bytes", bytes).isEqualTo(worst);
+            assertThat(DepthArithmetic.pagesOf(bytes, 4096))
+                    .as("%d bytes", bytes)
+                    .isEqualTo(worst);
         }
     }
 

@@ -11,6 +11,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.connection.Outbox;
 import org.rpcrdma4j.transport.connection.WorkIds;
+import org.rpcrdma4j.transport.event.ClientCounter;
 import org.rpcrdma4j.transport.raw.Segment;
 import org.rpcrdma4j.verbs.FastRegion;
 import org.rpcrdma4j.verbs.PostResult;
@@ -181,6 +182,9 @@ final class TestCall implements Fence, Outbox.Entry {
     @Override
     public void connectionLost() {
         lostCount++;
+        if (caller.count(ClientCounter.REGIONS_ORPHANED) == 0) {
+            assertThat(told).as("the device has ended its leases").allMatch(each -> each.region.length() == 0);
+        }
         end();
     }
 
