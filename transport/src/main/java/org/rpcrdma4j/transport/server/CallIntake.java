@@ -7,8 +7,12 @@ import java.nio.ByteOrder;
 import java.util.List;
 import org.rpcrdma4j.transport.connection.DisconnectCause;
 import org.rpcrdma4j.transport.connection.Endpoint;
+import org.rpcrdma4j.transport.connection.WorkIds;
+import org.rpcrdma4j.transport.event.BadMessage;
+import org.rpcrdma4j.transport.event.ChunkList;
 import org.rpcrdma4j.transport.event.Counters;
 import org.rpcrdma4j.transport.event.ServerCounter;
+import org.rpcrdma4j.transport.event.ServerEvents;
 import org.rpcrdma4j.transport.server.RequestSlot.ErrorReply;
 import org.rpcrdma4j.transport.server.RequestSlot.State;
 import org.rpcrdma4j.transport.wire.HeaderDecoder;
@@ -72,35 +76,46 @@ final class CallIntake {
             case BAD_VERSION -> {
                 if (slot.header.procedureWord() == Procedure.RDMA_ERROR.word()) {
                     // RFC 8166, Section 4.2.4: a Responder drops RDMA_ERROR, whatever its version.
-                    drop(slot, ServerCounter.BAD_CALLS_DROPPED);
+                    drop(slot, BadMessage.DROPPED);
                 } else {
-                    answerBad(slot, ErrorReply.ERR_VERS, ServerCounter.BAD_CALLS_VERSION);
+                    answerBad(slot, ErrorReply.ERR_VERS, BadMessage.VERSION);
                 }
             }
-            case DONE, BAD_ERROR -> drop(slot, ServerCounter.BAD_CALLS_DROPPED);
-            case BAD_PROCEDURE, MSGP -> answerBad(slot, ErrorReply.ERR_CHUNK, ServerCounter.BAD_CALLS_PROCEDURE);
+            case DONE, BAD_ERROR -> drop(slot, BadMessage.DROPPED);
+            case BAD_PROCEDURE, MSGP -> answerBad(slot, ErrorReply.ERR_CHUNK, BadMessage.PROCEDURE);
             case BAD_LISTS, BAD_POSITION, NO_CHUNKS, OUTSIDE_LIMITS ->
-                answerBad(slot, ErrorReply.ERR_CHUNK, ServerCounter.BAD_CALLS_CHUNKS);
+                answerBad(slot, ErrorReply.ERR_CHUNK, BadMessage.CHUNKS);
         }
     }
 
     /** RFC 8166, Section 4.5: dropped without an answer. Who goes on sending such messages speaks something else. */
     private void tooShort(RequestSlot slot) {
-        drop(slot, ServerCounter.BAD_CALLS_SHORT);
+        drop(slot, BadMessage.SHORT);
         if (++badInARow >= context.options().maxBadMessages()) {
             connection.disconnect(DisconnectCause.PROTOCOL_VIOLATION, badInARow + " messages too short for a header");
         }
     }
 
-    private void drop(RequestSlot slot, ServerCounter cause) {
-        counters.increment(ServerCounter.BAD_CALLS);
-        counters.increment(cause);
+    private void bad(RequestSlot slot, BadMessage cause) {
+        cause.countAtServer(counters);
+        TransportHeader header = slot.header;
+        ServerEvents.badCall(
+                connection.label(),
+                WorkIds.of(WorkIds.Kind.RECEIVE, 0, slot.receiveBuffer),
+                header.xid(),
+                cause,
+                header.version(),
+                header.procedureWord(),
+                slot.receiveLength);
+    }
+
+    private void drop(RequestSlot slot, BadMessage cause) {
+        bad(slot, cause);
         connection.release(slot);
     }
 
-    private void answerBad(RequestSlot slot, ErrorReply error, ServerCounter cause) {
-        counters.increment(ServerCounter.BAD_CALLS);
-        counters.increment(cause);
+    private void answerBad(RequestSlot slot, ErrorReply error, BadMessage cause) {
+        bad(slot, cause);
         if (begin(slot)) {
             slot.error = error;
             admission.add(slot);
@@ -113,7 +128,7 @@ final class CallIntake {
             if (connection.reverseCalls().onError(header.xid())) {
                 connection.release(slot);
             } else {
-                drop(slot, ServerCounter.BAD_CALLS_DROPPED);
+                drop(slot, BadMessage.DROPPED);
             }
             return;
         }
@@ -126,7 +141,7 @@ final class CallIntake {
             }
             // RFC 8166, Section 4.5.2: a header XID that is not the RPC message's.
             if (direction == RpcDirection.UNKNOWN || message.get(WORD, header.length()) != header.xid()) {
-                answerBad(slot, ErrorReply.ERR_CHUNK, ServerCounter.BAD_CALLS_MESSAGE);
+                answerBad(slot, ErrorReply.ERR_CHUNK, BadMessage.MESSAGE);
                 return;
             }
         }
@@ -149,7 +164,7 @@ final class CallIntake {
         TransportHeader header = slot.header;
         if (context.fatalXids()
                 .take(connection.remoteAddress(), header.xid(), context.time().nanoTime())) {
-            answerBad(slot, ErrorReply.ERR_CHUNK, ServerCounter.BAD_CALLS_CHUNKS);
+            answerBad(slot, ErrorReply.ERR_CHUNK, BadMessage.CHUNKS);
             return;
         }
         badInARow = 0;
@@ -160,7 +175,7 @@ final class CallIntake {
         if (chunks || header.procedure() == Procedure.RDMA_NOMSG) {
             CallAssembler assembler = slot.assembler(maxPayloadBytes);
             if (!assembler.plan(header, bodyBytes)) {
-                answerBad(slot, ErrorReply.ERR_CHUNK, ServerCounter.BAD_CALLS_CHUNKS);
+                answerBad(slot, ErrorReply.ERR_CHUNK, BadMessage.CHUNKS);
                 return;
             }
             slot.reservedBytes = 0;
@@ -171,6 +186,14 @@ final class CallIntake {
         if (begin(slot)) {
             slot.usesChunks = chunks;
             counters.increment(ServerCounter.CALLS);
+            ServerEvents.callReceived(
+                    connection.label(),
+                    WorkIds.of(WorkIds.Kind.RECEIVE, 0, slot.receiveBuffer),
+                    header.xid(),
+                    header.procedureWord(),
+                    header.credits(),
+                    header.length(),
+                    slot.receiveLength);
             admission.add(slot);
         }
     }
@@ -179,6 +202,24 @@ final class CallIntake {
         counters.add(ServerCounter.READ_SEGMENTS, header.readList().size());
         counters.add(ServerCounter.WRITE_SEGMENTS, header.writeList().segments().size());
         counters.add(ServerCounter.REPLY_SEGMENTS, header.replyChunk().size());
+        tellSegments(header, ChunkList.READ, header.readList().segments());
+        tellSegments(header, ChunkList.WRITE, header.writeList().segments());
+        tellSegments(header, ChunkList.REPLY, header.replyChunk());
+    }
+
+    private void tellSegments(TransportHeader header, ChunkList list, Segments segments) {
+        for (int i = 0; i < segments.size(); i++) {
+            int position = list == ChunkList.READ ? header.readList().position(i) : 0;
+            ServerEvents.chunkDecoded(
+                    connection.label(),
+                    header.xid(),
+                    list,
+                    i,
+                    position,
+                    segments.handle(i),
+                    segments.length(i),
+                    segments.offset(i));
+        }
     }
 
     /**
@@ -241,8 +282,11 @@ final class CallIntake {
 
     /** All Reads of the call are complete. */
     void onPulled(RequestSlot slot) {
-        counters.add(ServerCounter.READ_NANOS, context.time().nanoTime() - slot.pullBegan);
-        counters.add(ServerCounter.BYTES_READ, slot.header.readList().segments().totalLength());
+        long took = context.time().nanoTime() - slot.pullBegan;
+        long bytes = slot.header.readList().segments().totalLength();
+        counters.add(ServerCounter.READ_NANOS, took);
+        counters.add(ServerCounter.BYTES_READ, bytes);
+        ServerEvents.readEnded(connection.label(), slot.header.xid(), bytes, took);
         complete(slot);
     }
 
@@ -254,8 +298,7 @@ final class CallIntake {
         CallAssembler assembler = slot.assembler(maxPayloadBytes);
         assembler.pieces(inline, buffer == null ? MemorySegment.NULL : buffer.memory(), slot.message);
         if (slot.header.procedure() == Procedure.RDMA_NOMSG && !isCall(slot.message, slot.header.xid())) {
-            counters.increment(ServerCounter.BAD_CALLS);
-            counters.increment(ServerCounter.BAD_CALLS_MESSAGE);
+            bad(slot, BadMessage.MESSAGE);
             slot.error = ErrorReply.ERR_CHUNK;
             connection.sendError(slot);
             return;

@@ -2,9 +2,12 @@
 package org.rpcrdma4j.transport.server;
 
 import org.rpcrdma4j.transport.connection.EndpointOptions;
+import org.rpcrdma4j.transport.event.ConnectionLabel;
+import org.rpcrdma4j.transport.event.TransportEvents;
 import org.rpcrdma4j.transport.wire.PrivateMessage;
 import org.rpcrdma4j.verbs.DeviceAttributes;
 import org.rpcrdma4j.verbs.cm.ConnectRequest;
+import org.rpcrdma4j.verbs.cm.ConnectionInfo;
 
 /**
  * What one connection is dimensioned by: the server's options, as far as device and client allow.
@@ -62,6 +65,20 @@ record ConnectionSizes(
 
     int receives() {
         return credits + reverseCredits + 1;
+    }
+
+    /** Tells what was agreed on an established connection. */
+    void tell(ConnectionLabel label, ConnectionInfo info, ServerOptions options) {
+        PrivateMessage peer = PrivateMessage.find(info.privateData());
+        TransportEvents.connectionEstablished(
+                label,
+                info,
+                sendThreshold,
+                options.receiveBytes(),
+                peer.sendBytes(),
+                peer.receiveBytes(),
+                credits,
+                mayInvalidate);
     }
 
     /** What we tell the client of us. */

@@ -9,6 +9,9 @@ import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.connection.Endpoint;
 import org.rpcrdma4j.transport.connection.Outbox;
 import org.rpcrdma4j.transport.connection.WorkIds;
+import org.rpcrdma4j.transport.event.ChunkList;
+import org.rpcrdma4j.transport.event.ConnectionLabel;
+import org.rpcrdma4j.transport.event.TransportEvents;
 import org.rpcrdma4j.transport.wire.Segments;
 import org.rpcrdma4j.verbs.PostResult;
 import org.rpcrdma4j.verbs.RdmaReadRequest;
@@ -36,10 +39,12 @@ final class ReadQueue {
     private final Read[] reads;
     private final int[] free;
     private final Endpoint endpoint;
+    private final ConnectionLabel label;
     private int freeCount;
 
-    ReadQueue(Endpoint endpoint, int maxOutstanding, Listener listener) {
+    ReadQueue(Endpoint endpoint, ConnectionLabel label, int maxOutstanding, Listener listener) {
         this.endpoint = endpoint;
+        this.label = label;
         this.listener = listener;
         reads = new Read[maxOutstanding];
         free = new int[maxOutstanding];
@@ -132,6 +137,8 @@ final class ReadQueue {
             request.id(WorkIds.of(WorkIds.Kind.READ, 0, index))
                     .source(segments.handle(segment), segments.offset(segment))
                     .sge(buffer.region(), assembler.readOffset(number), segments.length(segment));
+            TransportEvents.postRdma(
+                    label, request.id(), newSlot.header.xid(), ChunkList.READ, 1, segments.length(segment));
             endpoint.post(this);
         }
 

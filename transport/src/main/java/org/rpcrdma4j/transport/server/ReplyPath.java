@@ -10,9 +10,14 @@ import java.util.concurrent.RejectedExecutionException;
 import org.rpcrdma4j.transport.connection.DisconnectCause;
 import org.rpcrdma4j.transport.connection.Endpoint;
 import org.rpcrdma4j.transport.connection.WorkIds;
+import org.rpcrdma4j.transport.event.BadMessage;
+import org.rpcrdma4j.transport.event.ChunkList;
 import org.rpcrdma4j.transport.event.Counters;
 import org.rpcrdma4j.transport.event.Direction;
+import org.rpcrdma4j.transport.event.PeerError;
 import org.rpcrdma4j.transport.event.ServerCounter;
+import org.rpcrdma4j.transport.event.ServerEvents;
+import org.rpcrdma4j.transport.event.TransportEvents;
 import org.rpcrdma4j.transport.event.WireListener;
 import org.rpcrdma4j.transport.rpc.AcceptStatus;
 import org.rpcrdma4j.transport.rpc.CallHeader;
@@ -22,6 +27,7 @@ import org.rpcrdma4j.transport.server.RequestSlot.ErrorReply;
 import org.rpcrdma4j.transport.server.RequestSlot.State;
 import org.rpcrdma4j.transport.wire.HeaderEncoder;
 import org.rpcrdma4j.transport.wire.Procedure;
+import org.rpcrdma4j.transport.wire.Segments;
 import org.rpcrdma4j.transport.wire.TransportHeader;
 import org.rpcrdma4j.transport.xdr.XdrReader;
 
@@ -124,8 +130,7 @@ final class ReplyPath {
                 && new EligibilityCheck(context.bindings(), assembler).passes(header, reader)) {
             return true;
         }
-        counters.increment(ServerCounter.BAD_CALLS);
-        counters.increment(ServerCounter.BAD_CALLS_MESSAGE);
+        BadMessage.MESSAGE.countAtServer(counters);
         request.replyError(
                 decoded instanceof DecodedCall.Refused bad
                         ? bad.reply()
@@ -158,6 +163,7 @@ final class ReplyPath {
         try {
             if (form == ReplyPlanner.Form.DOES_NOT_FIT) {
                 counters.increment(ServerCounter.REPLY_FAILURES);
+                ServerEvents.replyFailed(connection.label(), slot.header.xid(), "the client's offer is too small");
                 slot.error = ErrorReply.ERR_CHUNK;
                 sendError(slot);
             } else {
@@ -171,6 +177,7 @@ final class ReplyPath {
     private void fail(RequestSlot slot, String detail) {
         connection.monitor().run(() -> {
             counters.increment(ServerCounter.REPLY_FAILURES);
+            ServerEvents.replyFailed(connection.label(), slot.header.xid(), detail);
             intake.endCall();
             // A part of it may be posted in no case: nothing was. So its memory is free.
             connection.release(slot);
@@ -197,11 +204,39 @@ final class ReplyPath {
         }
         if (slot.chain.size() > 1) {
             counters.increment(ServerCounter.WRITES);
+            TransportEvents.postRdma(
+                    connection.label(),
+                    slot.chain.getFirst().id(),
+                    slot.header.xid(),
+                    form == ReplyPlanner.Form.REPLY_CHUNK ? ChunkList.REPLY : ChunkList.WRITE,
+                    slot.chain.size() - 1,
+                    slot.planner.chunkBytes() + (form == ReplyPlanner.Form.REPLY_CHUNK ? slot.planner.restBytes() : 0));
         }
         if (slot.send.invalidates()) {
             counters.increment(ServerCounter.REMOTE_INVALIDATIONS);
         }
+        if (slot.usesChunks) {
+            tellSegments(slot.header);
+        }
         post(slot);
+    }
+
+    private void tellSegments(TransportHeader header) {
+        tellSegments(header, ChunkList.WRITE, header.writeList().segments());
+        tellSegments(header, ChunkList.REPLY, header.replyChunk());
+    }
+
+    private void tellSegments(TransportHeader header, ChunkList list, Segments segments) {
+        for (int i = 0; i < segments.size(); i++) {
+            ServerEvents.chunkReturned(
+                    connection.label(),
+                    header.xid(),
+                    list,
+                    i,
+                    segments.handle(i),
+                    segments.length(i),
+                    segments.offset(i));
+        }
     }
 
     /** In the monitor: builds and posts the slot's RDMA_ERROR. */
@@ -214,10 +249,12 @@ final class ReplyPath {
         MemorySegment out = endpoint.sendMemory(slot.sendBuffer);
         if (slot.error == ErrorReply.ERR_VERS) {
             counters.increment(ServerCounter.ERRORS_SENT_VERSION);
+            ServerEvents.errorSent(connection.label(), header.xid(), PeerError.VERSION);
             slot.sendBytes = HeaderEncoder.encodeErrorVersion(
                     header.xid(), header.version(), 1, TransportHeader.VERSION, TransportHeader.VERSION, out, 0);
         } else {
             counters.increment(ServerCounter.ERRORS_SENT_CHUNK);
+            ServerEvents.errorSent(connection.label(), header.xid(), PeerError.CHUNK);
             slot.sendBytes = HeaderEncoder.encodeErrorChunk(header.xid(), header.version(), 1, out, 0);
         }
         slot.send.clearSges();
@@ -251,6 +288,14 @@ final class ReplyPath {
         if (listener != null) {
             listener.onMessage(Direction.SENT, connection.id(), out, 0, slot.sendBytes);
         }
+        TransportEvents.postSend(
+                connection.label(),
+                slot.send.id(),
+                slot.header.xid(),
+                1,
+                slot.sendBytes,
+                true,
+                slot.send.invalidateKey());
         connection.watch(slot);
         sender.add(slot);
     }

@@ -6,6 +6,8 @@ import java.util.List;
 import org.rpcrdma4j.transport.connection.Endpoint;
 import org.rpcrdma4j.transport.event.Counters;
 import org.rpcrdma4j.transport.event.ServerCounter;
+import org.rpcrdma4j.transport.event.TransportEvents;
+import org.rpcrdma4j.transport.time.TimeSource;
 import org.rpcrdma4j.verbs.RdmaWriteRequest;
 import org.rpcrdma4j.verbs.SendQueueRequest;
 
@@ -18,6 +20,8 @@ import org.rpcrdma4j.verbs.SendQueueRequest;
  */
 final class ReplySender {
 
+    private final ServerConnection connection;
+    private final TimeSource time;
     private final Endpoint endpoint;
     private final Counters<ServerCounter> counters;
     private final ArrayDeque<RequestSlot> waiting = new ArrayDeque<>();
@@ -25,11 +29,13 @@ final class ReplySender {
     private int places;
     private boolean stopped;
 
-    ReplySender(Endpoint endpoint, int capacity, Counters<ServerCounter> counters) {
+    ReplySender(ServerConnection connection, ServerContext context, Endpoint endpoint, int capacity) {
+        this.connection = connection;
+        this.time = context.time();
         this.endpoint = endpoint;
         this.capacity = capacity;
         this.places = capacity;
-        this.counters = counters;
+        this.counters = context.counters();
     }
 
     /** Takes one place for a work request that is not a reply's. */
@@ -50,6 +56,7 @@ final class ReplySender {
     void add(RequestSlot slot) {
         if (!waiting.isEmpty() || !fits(slot)) {
             counters.increment(ServerCounter.SEND_QUEUE_FULL);
+            slot.waitBegan = time.nanoTime();
             waiting.add(slot);
             return;
         }
@@ -62,7 +69,11 @@ final class ReplySender {
 
     private void pump() {
         while (!stopped && !waiting.isEmpty() && fits(waiting.element())) {
-            post(waiting.remove());
+            RequestSlot slot = waiting.remove();
+            long waited = time.nanoTime() - slot.waitBegan;
+            counters.add(ServerCounter.SEND_QUEUE_WAIT_NANOS, waited);
+            TransportEvents.sendQueueFull(connection.label(), slot.chain.size(), capacity, waited);
+            post(slot);
         }
     }
 
@@ -89,6 +100,7 @@ final class ReplySender {
         boolean all = slot.chainPosted == slot.chain.size();
         if (!all && !stopped) {
             // Its rest goes before all others: the order of replies stays.
+            slot.waitBegan = time.nanoTime();
             waiting.addFirst(slot);
         }
         pump();

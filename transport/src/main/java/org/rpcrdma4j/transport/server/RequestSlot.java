@@ -85,6 +85,7 @@ final class RequestSlot implements Runnable, Outbox.Entry {
     int nextRead;
     int readsComplete;
     long pullBegan;
+    long waitBegan;
     int sendBytes;
     /** How much of the chain was posted, and how many places that part takes. */
     int chainPosted;

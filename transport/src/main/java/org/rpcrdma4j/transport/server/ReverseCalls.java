@@ -17,6 +17,7 @@ import org.rpcrdma4j.transport.connection.WorkIds;
 import org.rpcrdma4j.transport.event.Counters;
 import org.rpcrdma4j.transport.event.Direction;
 import org.rpcrdma4j.transport.event.ServerCounter;
+import org.rpcrdma4j.transport.event.TransportEvents;
 import org.rpcrdma4j.transport.event.WireListener;
 import org.rpcrdma4j.transport.server.ReverseCallException.Kind;
 import org.rpcrdma4j.transport.time.TimeSource;
@@ -112,13 +113,16 @@ final class ReverseCalls implements ReverseClient {
 
         @Override
         public void onRefused(PostResult.Refused refused) {
-            connection.onRefusedPost(refused);
+            connection.onRefusedPost(send.id(), refused);
         }
     }
 
     @Override
     public void enable() {
-        connection.monitor().run(() -> enabled = slots.length > 0);
+        connection.monitor().run(() -> {
+            enabled = slots.length > 0;
+            TransportEvents.backchannel(connection.label(), "SETUP", 0);
+        });
     }
 
     @Override
@@ -225,6 +229,7 @@ final class ReverseCalls implements ReverseClient {
             listener.onMessage(Direction.SENT, connection.id(), out, 0, length);
         }
         counters.increment(ServerCounter.REVERSE_CALLS);
+        TransportEvents.backchannel(connection.label(), "CALL", slot.xid);
         endpoint.post(slot);
     }
 
@@ -246,6 +251,7 @@ final class ReverseCalls implements ReverseClient {
             return false;
         }
         counters.increment(ServerCounter.REVERSE_REPLIES);
+        TransportEvents.backchannel(connection.label(), "REPLY", xid);
         // RFC 8166, Section 3.3.1: 0 is never granted; who grants it all the same means 1.
         granted = credits < 0 ? slots.length : Math.max(1, Math.min(credits, slots.length));
         Call call = free(slot);

@@ -16,10 +16,13 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.connection.DisconnectCause;
+import org.rpcrdma4j.transport.event.ConnectionLabel;
 import org.rpcrdma4j.transport.event.Counters;
 import org.rpcrdma4j.transport.event.ServerCounter;
+import org.rpcrdma4j.transport.event.ServerEvents;
 import org.rpcrdma4j.transport.event.WireListener;
 import org.rpcrdma4j.transport.time.TimeSource;
 import org.rpcrdma4j.transport.ulb.Bindings;
@@ -137,6 +140,14 @@ public final class RpcRdmaServer implements AutoCloseable {
             return;
         }
         context.counters().increment(ServerCounter.ACCEPT_FAILURES);
+        ServerEvents.acceptFailed(
+                new ConnectionLabel(
+                        0,
+                        context.nextConnection(),
+                        ConnectionLabel.Side.SERVER,
+                        request.remoteAddress().toString()),
+                "ENDPOINT",
+                refusal);
         LOG.log(Level.WARNING, "connection from {0} refused: {1}", request.remoteAddress(), refusal);
         try {
             request.reject(Octets.EMPTY);
@@ -315,7 +326,8 @@ public final class RpcRdmaServer implements AutoCloseable {
                         new Counters<>(ServerCounter.class),
                         wireListener,
                         new MemoryBudget(options.serverMemoryBytes()),
-                        new FatalXids(FATAL_XIDS, FATAL_XID_NANOS));
+                        new FatalXids(FATAL_XIDS, FATAL_XID_NANOS),
+                        new AtomicInteger());
                 return new RpcRdmaServer(context, threads.owned(), address);
             } catch (IOException | RuntimeException e) {
                 threads.owned().forEach(RpcRdmaServer::closeQuietly);

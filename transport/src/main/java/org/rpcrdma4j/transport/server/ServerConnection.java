@@ -12,8 +12,11 @@ import org.rpcrdma4j.transport.connection.EndpointListener;
 import org.rpcrdma4j.transport.connection.EndpointOptions;
 import org.rpcrdma4j.transport.connection.Monitor;
 import org.rpcrdma4j.transport.connection.WorkIds;
+import org.rpcrdma4j.transport.event.ConnectionLabel;
 import org.rpcrdma4j.transport.event.Direction;
 import org.rpcrdma4j.transport.event.ServerCounter;
+import org.rpcrdma4j.transport.event.ServerEvents;
+import org.rpcrdma4j.transport.event.TransportEvents;
 import org.rpcrdma4j.transport.event.WireListener;
 import org.rpcrdma4j.transport.server.RequestSlot.State;
 import org.rpcrdma4j.verbs.Access;
@@ -45,6 +48,7 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
     private final Consumer<ServerConnection> whenClosed;
     private final InetSocketAddress remoteAddress;
     private final ConnectionSizes sizes;
+    private final ConnectionLabel label;
     private final Monitor monitor = new Monitor();
     private final Endpoint endpoint;
     private final ConnectionMemory memory;
@@ -85,15 +89,17 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
         DeviceAttributes device = context.device().attributes();
         EndpointOptions endpointOptions = sizes.endpoint(context.options(), device);
         endpoint = new Endpoint(context.device(), endpointOptions, monitor, context.time(), context.worker(), this);
+        label = new ConnectionLabel(
+                endpoint.number(), context.nextConnection(), ConnectionLabel.Side.SERVER, remoteAddress.toString());
         memory = new ConnectionMemory(
                 endpoint.domain(),
                 device.readSinkNeedsRemoteWrite() ? Access.REMOTE_WRITE : Access.LOCAL_WRITE,
                 context.options().connectionMemoryBytes());
         slots = new SlotTable(this, endpoint, memory, sizes.receives() + endpointOptions.sendBuffers());
-        reads = new ReadQueue(endpoint, sizes.outboundReads(), this);
+        reads = new ReadQueue(endpoint, label, sizes.outboundReads(), this);
         admission = new Admission(this, context, endpoint, memory, reads);
         intake = new CallIntake(this, context, endpoint, admission);
-        sender = new ReplySender(endpoint, endpointOptions.sendDepth() - sizes.outboundReads(), context.counters());
+        sender = new ReplySender(this, context, endpoint, endpointOptions.sendDepth() - sizes.outboundReads());
         ReplyBuilder builder = new ReplyBuilder(endpoint, memory, context, sizes.maxSges());
         replies = new ReplyPath(this, context, sizes, endpoint, memory, intake, builder, sender);
         reverse = new ReverseCalls(this, context, endpoint, sender, sizes.reverseCredits(), sizes.sendThreshold());
@@ -126,6 +132,7 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
     public void onEstablished(ConnectionInfo info) {
         established = true;
         context.counters().increment(ServerCounter.CONNECTS);
+        sizes.tell(label, info, context.options());
         watch.start();
         if (finishing) {
             endIfIdle();
@@ -135,6 +142,7 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
     @Override
     public void onRefused(ConnectRefusal refusal) {
         context.counters().increment(ServerCounter.ACCEPT_FAILURES);
+        ServerEvents.acceptFailed(label, "ACCEPT", refusal.detail());
         beginEnd();
     }
 
@@ -156,6 +164,7 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
 
     @Override
     public void onSendQueueCompletion(WorkCompletion completion) {
+        TransportEvents.completion(label, completion, 0);
         if (!completion.isSuccess()) {
             onFailure(completion);
             return;
@@ -207,22 +216,25 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
 
     @Override
     public void onReadRefused(RequestSlot slot, PostResult.Refused refused) {
-        onRefusedPost(refused);
+        onRefusedPost(WorkIds.of(WorkIds.Kind.READ, 0, slot.index), refused);
     }
 
     void onReplyRefused(RequestSlot slot, PostResult.Refused refused) {
         context.counters().increment(ServerCounter.REPLY_FAILURES);
-        onRefusedPost(refused);
+        ServerEvents.replyFailed(label, slot.header.xid(), refused.detail());
+        onRefusedPost(slot.send.id(), refused);
     }
 
     /** RFC 8166, Section 4.5.4: what cannot be posted ends the connection. */
-    void onRefusedPost(PostResult.Refused refused) {
+    void onRefusedPost(long workId, PostResult.Refused refused) {
+        TransportEvents.postError(label, workId, refused);
         context.counters().increment(ServerCounter.POST_ERRORS);
         abort(DisconnectCause.WORK_REQUEST_FAILED, "refused: " + refused.reason() + ", " + refused.detail());
     }
 
     @Override
     public void onDisconnecting(DisconnectCause cause, String detail) {
+        TransportEvents.disconnect(label, cause, detail);
         LOG.log(Level.DEBUG, "{0} ends: {1}, {2}", this, cause, detail);
         beginEnd();
     }
@@ -345,6 +357,10 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
 
     InetSocketAddress remoteAddress() {
         return remoteAddress;
+    }
+
+    ConnectionLabel label() {
+        return label;
     }
 
     long id() {

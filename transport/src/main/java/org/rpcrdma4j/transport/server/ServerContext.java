@@ -2,6 +2,7 @@
 package org.rpcrdma4j.transport.server;
 
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.event.Counters;
 import org.rpcrdma4j.transport.event.ServerCounter;
@@ -17,6 +18,7 @@ import org.rpcrdma4j.verbs.RdmaDevice;
  * @param worker runs what may wait for the device
  * @param budget memory of all connections together
  * @param fatalXids calls that broke a connection
+ * @param connectionCount how many connections there were so far
  */
 record ServerContext(
         RdmaDevice device,
@@ -29,4 +31,11 @@ record ServerContext(
         Counters<ServerCounter> counters,
         @Nullable WireListener wireListener,
         MemoryBudget budget,
-        FatalXids fatalXids) {}
+        FatalXids fatalXids,
+        AtomicInteger connectionCount) {
+
+    /** The number of the next connection, from 1. */
+    int nextConnection() {
+        return connectionCount.incrementAndGet();
+    }
+}
