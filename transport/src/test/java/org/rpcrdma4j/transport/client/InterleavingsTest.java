@@ -130,7 +130,7 @@ class InterleavingsTest {
         private final SimulatedRig rig;
         private final ClientFixture fixture;
         private final List<Tried> calls = new ArrayList<>();
-        private final List<Segment> oldSegments = new ArrayList<>();
+        private final List<Segment> segments = new ArrayList<>();
         private boolean isHostile = true;
         private int nextXid;
 
@@ -217,10 +217,15 @@ class InterleavingsTest {
             return random.nextInt(3) == 0 ? MemorySegment.ofArray(new byte[bytes]) : arena.allocate(bytes);
         }
 
+        /** The XID is the upper half of an offset, where the device lets the client choose; else no call is found. */
+        private boolean hasEnded(int xid) {
+            return calls.stream().anyMatch(call -> call.message.xid() == xid && call.ends > 0);
+        }
+
         private void onCall(RawConnection server, RawMessage call) {
-            call.writeList().forEach(oldSegments::addAll);
+            call.writeList().forEach(segments::addAll);
             if (call.replyChunk() != null) {
-                oldSegments.addAll(call.replyChunk());
+                segments.addAll(call.replyChunk());
             }
             int action = isHostile ? random.nextInt(14) : 0;
             switch (action) {
@@ -230,8 +235,8 @@ class InterleavingsTest {
                 case 4 -> server.breakOff();
                 case 5 -> server.end();
                 case 6 -> {
-                    Segment old = oldSegments.isEmpty() ? null : oldSegments.get(random.nextInt(oldSegments.size()));
-                    if (old != null && random.nextInt(3) == 0) {
+                    Segment old = segments.isEmpty() ? null : segments.get(random.nextInt(segments.size()));
+                    if (old != null && hasEnded((int) (old.offset() >>> 32)) && random.nextInt(3) == 0) {
                         server.write(old.withLength(1), (byte) 0x11);
                     }
                 }
