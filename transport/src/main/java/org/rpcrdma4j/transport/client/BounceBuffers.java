@@ -6,6 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import org.rpcrdma4j.transport.event.ClientCounter;
+import org.rpcrdma4j.transport.event.Counters;
 
 /**
  * Native memory that stands in for memory that cannot be registered: pieces of power-of-two sizes, kept for the next call. What was
@@ -22,9 +24,10 @@ final class BounceBuffers {
     private final Arena arena = Arena.ofAuto();
     private final List<ArrayDeque<MemorySegment>> free = new ArrayList<>(SIZES);
     private long takenBytes;
-    private long allocatedBytes;
+    private final Counters<ClientCounter> counters;
 
-    BounceBuffers() {
+    BounceBuffers(Counters<ClientCounter> counters) {
+        this.counters = counters;
         for (int i = 0; i < SIZES; i++) {
             free.add(new ArrayDeque<>());
         }
@@ -37,7 +40,7 @@ final class BounceBuffers {
         long capacity = 1L << (size + SMALLEST_BITS);
         if (buffer == null) {
             buffer = arena.allocate(capacity, PAGE_BYTES);
-            allocatedBytes += capacity;
+            counters.add(ClientCounter.HARDWAY_BYTES, capacity);
         }
         takenBytes += capacity;
         return buffer;
@@ -52,11 +55,6 @@ final class BounceBuffers {
     /** Bytes that are out. */
     synchronized long takenBytes() {
         return takenBytes;
-    }
-
-    /** Bytes that were ever allocated. */
-    synchronized long allocatedBytes() {
-        return allocatedBytes;
     }
 
     private static int sizeIndex(long bytes) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.transport.client;
 
-import java.util.function.Consumer;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,13 +76,17 @@ final class CallTable {
         }
     }
 
-    /** Shows every call to the visitor, which must not change the table. */
-    void forEach(Consumer<ClientCall> visitor) {
+    /** The calls that were sent on the connection, the oldest first. */
+    @SuppressWarnings("ReferenceEquality") // this very connection
+    List<ClientCall> sentOn(ClientConnection connection) {
+        List<ClientCall> calls = new ArrayList<>();
         for (ClientCall call : places) {
-            if (call != null) {
-                visitor.accept(call);
+            if (call != null && call.connection() == connection) {
+                calls.add(call);
             }
         }
+        calls.sort(Comparator.comparingLong(ClientCall::order));
+        return calls;
     }
 
     private int find(int xid) {

@@ -59,6 +59,7 @@ final class ClientCall extends Deadlines.Entry {
     private State state = State.IDLE;
     private int xid;
     private long order;
+    private long beginNanos;
     private long endNanos;
     private @Nullable CallMessage message;
     private @Nullable PendingReply pending;
@@ -66,6 +67,7 @@ final class ClientCall extends Deadlines.Entry {
     private @Nullable ClientConnection connection;
     private int transmissions;
     private long sentNanos;
+    private long answerNanos;
     private boolean answered;
     private @Nullable String dropped;
 
@@ -78,7 +80,10 @@ final class ClientCall extends Deadlines.Entry {
     }
 
     /** A new call; its end is a value of the client's clock. */
-    void begin(CallMessage newMessage, PendingReply newPending, long newOrder, long newEndNanos) {
+    void begin(
+            CallMessage newMessage, PendingReply newPending, long newOrder, long newBeginNanos, long newEndNanos) {
+        beginNanos = newBeginNanos;
+        answerNanos = newBeginNanos;
         message = newMessage;
         pending = newPending;
         xid = newMessage.xid();
@@ -154,6 +159,11 @@ final class ClientCall extends Deadlines.Entry {
         return state;
     }
 
+    /** Whether its caller waits no more for the server. */
+    boolean isGivenUp() {
+        return state == State.GIVEN_UP || state == State.UNANSWERED;
+    }
+
     int xid() {
         return xid;
     }
@@ -161,6 +171,21 @@ final class ClientCall extends Deadlines.Entry {
     /** Rises from call to call. */
     long order() {
         return order;
+    }
+
+    /** When it was given to the client. */
+    long beginNanos() {
+        return beginNanos;
+    }
+
+    /** When its reply came, or it was given up, so that its memory began to be shut. */
+    long answerNanos() {
+        return answerNanos;
+    }
+
+    /** See {@link #answerNanos()}. */
+    void answerNanos(long nanos) {
+        answerNanos = nanos;
     }
 
     /** When its caller stops waiting. */
@@ -255,8 +280,13 @@ final class ClientCall extends Deadlines.Entry {
         return value;
     }
 
+    /** What errors call it. */
+    String name() {
+        return "call 0x" + Integer.toHexString(xid);
+    }
+
     @Override
     public String toString() {
-        return "call 0x" + Integer.toHexString(xid) + " " + state;
+        return name() + " " + state;
     }
 }

@@ -10,6 +10,7 @@ import org.rpcrdma4j.transport.connection.EndpointOptions;
 import org.rpcrdma4j.transport.connection.Outbox;
 import org.rpcrdma4j.transport.connection.WorkIds;
 import org.rpcrdma4j.transport.event.ClientCounter;
+import org.rpcrdma4j.transport.event.ClientEvents;
 import org.rpcrdma4j.transport.event.ConnectionLabel;
 import org.rpcrdma4j.transport.event.Counters;
 import org.rpcrdma4j.transport.event.Direction;
@@ -175,7 +176,16 @@ final class ClientConnection implements EndpointListener, RegionLink {
         PrivateMessage own = ownPrivateMessage();
         PrivateMessage peer = PrivateMessage.find(info.privateData());
         FormChooser chooser = new FormChooser(own.sendThreshold(peer), own.receiveThreshold(peer));
-        marshaller = new Marshaller(context.options(), registrar, chooser, counters);
+        marshaller = new Marshaller(context.options(), registrar, chooser, counters, label);
+        TransportEvents.connectionEstablished(
+                label,
+                info,
+                chooser.sendThreshold(),
+                chooser.receiveThreshold(),
+                peer.sendBytes(),
+                peer.receiveBytes(),
+                credits.requested(),
+                own.remoteInvalidation());
         reverse.onEstablished(chooser.sendThreshold());
         connector.onEstablished(this);
         sendWaiting();
@@ -218,14 +228,17 @@ final class ClientConnection implements EndpointListener, RegionLink {
                 show(slot, mine.messageBytes());
                 slot.post(call, mine.messageBytes());
                 requester.onSent(call, this);
+                countSend();
                 yield true;
             }
             case UNSENDABLE -> {
                 slots.giveBack(slot);
+                ClientEvents.marshalFailed(label, call.xid(), mine.failureDetail());
                 requester.onUnsendable(call, mine.failureKind(), mine.failureDetail());
                 yield true;
             }
             case NO_REGIONS, TOO_MANY_SEGMENTS -> {
+                ClientEvents.regionsExhausted(label, call.xid());
                 slots.reserve(slot, call);
                 yield false;
             }
@@ -234,6 +247,12 @@ final class ClientConnection implements EndpointListener, RegionLink {
                 yield false;
             }
         };
+    }
+
+    private void countSend() {
+        counters.increment(ClientCounter.SENDS);
+        counters.add(ClientCounter.IN_FLIGHT_SUM, credits.unanswered());
+        counters.add(ClientCounter.BACKLOG_SUM, requester.waiting());
     }
 
     private void show(RequestSlot slot, int length) {
@@ -360,16 +379,6 @@ final class ClientConnection implements EndpointListener, RegionLink {
     @Override
     public void onClosed() {
         connector.onClosed(this);
-    }
-
-    /** Calls that were given up and hold a credit until a late reply. */
-    int creditsWithoutCaller() {
-        int count = 0;
-        for (ClientCall call : requester.callsOn(this)) {
-            boolean givenUp = call.state() == ClientCall.State.GIVEN_UP || call.state() == ClientCall.State.UNANSWERED;
-            count += givenUp && !call.isAnswered() ? 1 : 0;
-        }
-        return count;
     }
 
     @Override

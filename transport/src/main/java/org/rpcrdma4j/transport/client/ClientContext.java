@@ -23,7 +23,7 @@ record ClientContext(
         Counters<ClientCounter> counters,
         BounceBuffers bounces) {
 
-    ClientContext(
+    static ClientContext of(
             RdmaDevice device,
             ClientOptions options,
             TimeSource time,
@@ -31,7 +31,8 @@ record ClientContext(
             Executor callbacks,
             @Nullable WireListener wireListener,
             @Nullable ReverseHandler reverseHandler) {
-        this(
+        Counters<ClientCounter> counters = new Counters<>(ClientCounter.class);
+        return new ClientContext(
                 device,
                 options,
                 time,
@@ -40,7 +41,7 @@ record ClientContext(
                 wireListener,
                 reverseHandler,
                 new Monitor(),
-                new Counters<>(ClientCounter.class),
-                new BounceBuffers());
+                counters,
+                new BounceBuffers(counters));
     }
 }

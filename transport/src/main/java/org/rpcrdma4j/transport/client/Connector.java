@@ -233,9 +233,17 @@ final class Connector {
             current.abort(
                     DisconnectCause.TIMED_OUT, "nothing received since a call was sent that had no reply in time");
         } else if (!current.credits().isOpen()
-                && current.creditsWithoutCaller() >= current.credits().limit()) {
+                && creditsWithoutCaller(current) >= current.credits().limit()) {
             current.abort(DisconnectCause.TIMED_OUT, "calls that were given up hold all credits");
         }
+    }
+
+    private int creditsWithoutCaller(ClientConnection current) {
+        int count = 0;
+        for (ClientCall call : requester.callsOn(current)) {
+            count += call.isGivenUp() && !call.isAnswered() ? 1 : 0;
+        }
+        return count;
     }
 
     private void watchIdle() {

@@ -5,7 +5,11 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.rpcrdma4j.transport.client.FormChooser.ArgumentForm;
 import org.rpcrdma4j.transport.client.TransportException.Kind;
+import org.rpcrdma4j.transport.event.ChunkForm;
+import org.rpcrdma4j.transport.event.ChunkList;
 import org.rpcrdma4j.transport.event.ClientCounter;
+import org.rpcrdma4j.transport.event.ClientEvents;
+import org.rpcrdma4j.transport.event.ConnectionLabel;
 import org.rpcrdma4j.transport.event.Counters;
 import org.rpcrdma4j.transport.frwr.MapResult;
 import org.rpcrdma4j.transport.frwr.PeerAccess;
@@ -13,6 +17,7 @@ import org.rpcrdma4j.transport.frwr.RegionList;
 import org.rpcrdma4j.transport.frwr.Registrar;
 import org.rpcrdma4j.transport.wire.HeaderEncoder;
 import org.rpcrdma4j.transport.wire.Procedure;
+import org.rpcrdma4j.transport.wire.Segments;
 import org.rpcrdma4j.transport.wire.TransportHeader;
 
 /**
@@ -35,18 +40,26 @@ final class Marshaller {
         TOO_MANY_SEGMENTS
     }
 
+    private final ConnectionLabel label;
     private final ClientOptions options;
     private final Registrar registrar;
     private final FormChooser chooser;
     private final Counters<ClientCounter> counters;
     private Kind failureKind = Kind.REGISTRATION_FAILED;
     private String failureDetail = "";
+    private int headerBytes;
     private int messageBytes;
     private int chunkSegments;
     private ArgumentForm form = ArgumentForm.INLINE;
     private boolean isLongForced;
 
-    Marshaller(ClientOptions options, Registrar registrar, FormChooser chooser, Counters<ClientCounter> counters) {
+    Marshaller(
+            ClientOptions options,
+            Registrar registrar,
+            FormChooser chooser,
+            Counters<ClientCounter> counters,
+            ConnectionLabel label) {
+        this.label = label;
         this.options = options;
         this.registrar = registrar;
         this.chooser = chooser;
@@ -67,6 +80,7 @@ final class Marshaller {
             return failed(outcome);
         }
         count(call);
+        report(call);
         return outcome;
     }
 
@@ -209,12 +223,12 @@ final class Marshaller {
             }
             header.procedure(Procedure.RDMA_NOMSG);
         }
-        int headerBytes = HeaderEncoder.encode(header, slot.buffer(), 0);
-        messageBytes = (int) writePayload(message, slot.buffer(), headerBytes);
+        headerBytes = HeaderEncoder.encode(header, slot.buffer(), 0);
+        messageBytes = (int) writePayload(message, slot.buffer());
         return Outcome.BUILT;
     }
 
-    private long writePayload(CallMessage message, MemorySegment buffer, int headerBytes) {
+    private long writePayload(CallMessage message, MemorySegment buffer) {
         MemorySegment head = message.head();
         MemorySegment tail = message.tail();
         return switch (form) {
@@ -265,6 +279,48 @@ final class Marshaller {
                 ? message.totalBytes() - message.head().byteSize()
                 : 0;
         counters.add(ClientCounter.PULLUP_COPIES, copied + call.memory().takeCopiedBytes());
+    }
+
+    private void report(ClientCall call) {
+        TransportHeader header = call.offered();
+        CallMessage message = call.message();
+        ChunkForm callForm =
+                switch (form) {
+                    case INLINE -> ChunkForm.INLINE_COPIED;
+                    case READ_CHUNK -> ChunkForm.READ_CHUNK;
+                    case LONG_CALL -> ChunkForm.POSITION_ZERO_READ_CHUNK;
+                };
+        ChunkForm replyForm = header.writeList().isEmpty() ? ChunkForm.INLINE : ChunkForm.WRITE_CHUNK;
+        ClientEvents.marshal(
+                label,
+                call.xid(),
+                headerBytes,
+                message.head().byteSize(),
+                message.itemBytes(),
+                message.tail().byteSize(),
+                callForm,
+                header.hasReplyChunk() ? ChunkForm.REPLY_CHUNK : replyForm);
+        for (int i = 0; i < header.readList().size(); i++) {
+            reportSegment(call, ChunkList.READ, header.readList().position(i), header.readList().segments(), i);
+        }
+        for (int i = 0; i < header.writeList().segments().size(); i++) {
+            reportSegment(call, ChunkList.WRITE, 0, header.writeList().segments(), i);
+        }
+        for (int i = 0; i < header.replyChunk().size(); i++) {
+            reportSegment(call, ChunkList.REPLY, 0, header.replyChunk(), i);
+        }
+    }
+
+    private void reportSegment(ClientCall call, ChunkList list, int position, Segments segments, int i) {
+        ClientEvents.chunkOffered(
+                label,
+                call.xid(),
+                list,
+                position,
+                segments.handle(i),
+                segments.length(i),
+                segments.offset(i),
+                segments.size() - i - 1);
     }
 
     /** Length of the message built last. */

@@ -13,13 +13,16 @@ import org.jspecify.annotations.Nullable;
 public final class PendingReply extends CompletableFuture<Reply> {
 
     private final Requester requester;
+    private final @Nullable EligibilityCheck check;
     private @Nullable ClientCall call;
     private @Nullable Reply reply;
     private @Nullable TransportException failure;
     private @Nullable Landing landing;
+    private @Nullable CallMessage message;
 
-    PendingReply(Requester requester) {
+    PendingReply(Requester requester, @Nullable EligibilityCheck check) {
         this.requester = requester;
+        this.check = check;
     }
 
     /** Bound to its call inside the monitor, and unbound when that ends. */
@@ -33,7 +36,12 @@ public final class PendingReply extends CompletableFuture<Reply> {
     }
 
     /** The outcome, told by {@link #tell} outside the monitor. */
-    void outcome(@Nullable Reply newReply, @Nullable TransportException newFailure, @Nullable Landing newLanding) {
+    void outcome(
+            @Nullable Reply newReply,
+            @Nullable TransportException newFailure,
+            @Nullable Landing newLanding,
+            @Nullable CallMessage newMessage) {
+        message = newMessage;
         reply = newReply;
         failure = newFailure;
         landing = newLanding;
@@ -45,6 +53,7 @@ public final class PendingReply extends CompletableFuture<Reply> {
         TransportException end = failure;
         Reply answer = reply;
         Landing last = landing;
+        landing = null;
         if (end == null && answer != null) {
             succeed(answer, last);
         } else if (end != null && end.kind() == TransportException.Kind.CANCELLED) {
@@ -55,18 +64,27 @@ public final class PendingReply extends CompletableFuture<Reply> {
     }
 
     private void succeed(Reply answer, @Nullable Landing last) {
-        if (last == null) {
-            complete(answer);
-            return;
-        }
         try {
-            complete(last.land(answer));
+            Reply landed = last == null ? answer : last.land(answer);
+            String fault = faultOf(landed);
+            if (fault == null) {
+                complete(landed);
+            } else {
+                fail(TransportException.Kind.BAD_REPLY, landed, fault);
+            }
         } catch (IllegalStateException | IllegalArgumentException | WrongThreadException e) {
-            completeExceptionally(new TransportException(
-                    TransportException.Kind.REGISTRATION_FAILED,
-                    true,
-                    "the reply cannot be copied: " + e.getMessage()));
+            fail(TransportException.Kind.REGISTRATION_FAILED, answer, "the reply cannot be copied: " + e.getMessage());
         }
+    }
+
+    private @Nullable String faultOf(Reply landed) {
+        CallMessage asked = message;
+        return check == null || asked == null ? null : check.faultOf(asked, landed);
+    }
+
+    private void fail(TransportException.Kind kind, Reply answer, String detail) {
+        completeExceptionally(new TransportException(
+                kind, true, "call 0x" + Integer.toHexString(answer.xid()) + ": " + detail));
     }
 
     /**

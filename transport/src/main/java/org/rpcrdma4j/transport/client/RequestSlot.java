@@ -7,6 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.connection.Outbox;
 import org.rpcrdma4j.transport.connection.WorkIds;
+import org.rpcrdma4j.transport.event.ClientEvents;
+import org.rpcrdma4j.transport.event.TransportEvents;
 import org.rpcrdma4j.transport.frwr.Fence;
 import org.rpcrdma4j.transport.frwr.RegionList;
 import org.rpcrdma4j.verbs.PostResult;
@@ -36,6 +38,7 @@ final class RequestSlot implements Fence {
     private int generation;
     private @Nullable ClientCall call;
     private boolean sendOutstanding;
+    private int regionsToShut;
 
     RequestSlot(ClientConnection connection, int index, int sendBuffer) {
         this.connection = connection;
@@ -87,11 +90,13 @@ final class RequestSlot implements Fence {
                 .sge(connection.endpoint().sendRegion(), bufferOffset, length);
         transmission.chain.add(transmission.send);
         sendOutstanding = true;
+        TransportEvents.postSend(connection.label(), transmission.send.id(), newCall.xid(), 1, length, true, 0);
         connection.endpoint().post(transmission);
     }
 
     /** The call has ended, with or without a reply: its memory is shut, and {@link Requester#onFenced} follows, perhaps at once. */
     void shut(boolean givenUp) {
+        regionsToShut = givenUp ? regions.size() : 0;
         if (regions.isEmpty()) {
             fenced();
         } else if (givenUp) {
@@ -106,6 +111,9 @@ final class RequestSlot implements Fence {
     public void fenced() {
         ClientCall ended = call;
         if (ended != null) {
+            if (regionsToShut > 0) {
+                ClientEvents.cancelledCallFenced(connection.label(), ended.xid(), regionsToShut, false);
+            }
             call = null;
             ended.slot(null);
             connection.requester().onFenced(ended);
@@ -121,6 +129,9 @@ final class RequestSlot implements Fence {
     void abandon() {
         ClientCall lost = call;
         if (lost != null) {
+            if (lost.state() == ClientCall.State.GIVEN_UP) {
+                ClientEvents.cancelledCallFenced(connection.label(), lost.xid(), regionsToShut, true);
+            }
             call = null;
             lost.slot(null);
         }

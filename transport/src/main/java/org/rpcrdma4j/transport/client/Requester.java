@@ -3,7 +3,6 @@ package org.rpcrdma4j.transport.client;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -11,6 +10,7 @@ import org.rpcrdma4j.transport.client.TransportException.Kind;
 import org.rpcrdma4j.transport.connection.DisconnectCause;
 import org.rpcrdma4j.transport.connection.Monitor;
 import org.rpcrdma4j.transport.event.ClientCounter;
+import org.rpcrdma4j.transport.event.ClientEvents;
 import org.rpcrdma4j.transport.event.Counters;
 import org.rpcrdma4j.transport.time.TimeSource;
 
@@ -54,8 +54,8 @@ final class Requester {
         return counters;
     }
 
-    PendingReply send(CallMessage message) {
-        PendingReply pending = new PendingReply(this);
+    PendingReply send(CallMessage message, @Nullable EligibilityCheck check) {
+        PendingReply pending = new PendingReply(this, message.target() == null ? null : check);
         monitor.enter();
         try {
             counters.increment(ClientCounter.CALLS);
@@ -74,7 +74,7 @@ final class Requester {
 
     private void refuse(PendingReply pending, Kind kind, String detail) {
         counters.increment(ClientCounter.CALLS_FAILED);
-        pending.outcome(null, new TransportException(kind, false, detail), null);
+        pending.outcome(null, new TransportException(kind, false, detail), null, null);
         monitor.afterwards(pending::tell);
     }
 
@@ -89,7 +89,8 @@ final class Requester {
         }
         long timeout =
                 message.timeoutNanos() == 0 ? ClientOptions.nanos(options.callTimeout()) : message.timeoutNanos();
-        call.begin(message, pending, nextOrder++, time.nanoTime() + timeout);
+        long now = time.nanoTime();
+        call.begin(message, pending, nextOrder++, now, now + timeout);
         pending.bind(call);
         table.add(call);
         deadlines.add(call, call.endNanos());
@@ -125,7 +126,7 @@ final class Requester {
     /** The first waiting call cannot be sent, now or ever. */
     void onUnsendable(ClientCall call, Kind kind, String detail) {
         queue.remove(call);
-        end(call, null, new TransportException(kind, call.transmissions() > 0, describe(call) + ": " + detail));
+        end(call, null, new TransportException(kind, call.transmissions() > 0, call.name() + ": " + detail));
     }
 
     /** A reply with a message that is whole; its memory is shut next. */
@@ -140,7 +141,7 @@ final class Requester {
         deadlines.remove(call);
         // RFC 8267, Section 4: an error of the transport does not say whether the call was executed.
         boolean undecided = kind != Kind.PEER_ERROR_VERSION;
-        call.repliedBy(new TransportException(kind, undecided, describe(call) + ": " + detail));
+        call.repliedBy(new TransportException(kind, undecided, call.name() + ": " + detail));
         shut(call);
     }
 
@@ -158,9 +159,11 @@ final class Requester {
         if (slot == null) {
             throw new IllegalStateException(call + " is not in flight");
         }
+        long now = time.nanoTime();
+        call.answerNanos(now);
         slot.shut(call.state() == ClientCall.State.GIVEN_UP);
         if (call.slot() == slot) {
-            deadlines.add(call, time.nanoTime() + ClientOptions.nanos(options.fenceGrace()));
+            deadlines.add(call, now + ClientOptions.nanos(options.fenceGrace()));
         }
     }
 
@@ -204,7 +207,7 @@ final class Requester {
     }
 
     private void fail(ClientCall call, Kind kind, String detail) {
-        end(call, null, new TransportException(kind, true, describe(call) + ": " + detail));
+        end(call, null, new TransportException(kind, true, call.name() + ": " + detail));
     }
 
     /**
@@ -275,7 +278,7 @@ final class Requester {
     private void giveUp(ClientCall call, Kind kind, String detail) {
         deadlines.remove(call);
         TransportException failure =
-                new TransportException(kind, call.transmissions() > 0, describe(call) + ": " + detail);
+                new TransportException(kind, call.transmissions() > 0, call.name() + ": " + detail);
         if (call.state() == ClientCall.State.QUEUED) {
             queue.remove(call);
             end(call, null, failure);
@@ -294,8 +297,20 @@ final class Requester {
         if (failure != null) {
             counters.increment(ClientCounter.CALLS_FAILED);
         }
+        ClientConnection connection = call.connection();
+        if (connection != null) {
+            long now = time.nanoTime();
+            Enum<?> outcome = failure == null ? ClientCall.State.REPLIED : failure.kind();
+            ClientEvents.callEnded(
+                    connection.label(),
+                    call.xid(),
+                    outcome,
+                    now - call.beginNanos(),
+                    now - call.answerNanos(),
+                    0);
+        }
         PendingReply pending = call.pending();
-        pending.outcome(reply, failure, call.memory().land(call.message(), reply));
+        pending.outcome(reply, failure, call.memory().land(call.message(), reply), call.message());
         monitor.afterwards(pending::tell);
     }
 
@@ -338,10 +353,6 @@ final class Requester {
         return "not sent in time: " + connector;
     }
 
-    private static String describe(ClientCall call) {
-        return "call 0x" + Integer.toHexString(call.xid());
-    }
-
     long bounceBytesTaken() {
         return context.bounces().takenBytes();
     }
@@ -371,14 +382,7 @@ final class Requester {
 
     /** The calls that were sent on the connection and have not ended, the oldest first. */
     List<ClientCall> callsOn(ClientConnection connection) {
-        List<ClientCall> calls = new ArrayList<>();
-        table.forEach(call -> {
-            if (call.connection() == connection) {
-                calls.add(call);
-            }
-        });
-        calls.sort((one, other) -> Long.compare(one.order(), other.order()));
-        return calls;
+        return table.sentOn(connection);
     }
 
     @Override

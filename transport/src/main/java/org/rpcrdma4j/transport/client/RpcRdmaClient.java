@@ -5,9 +5,11 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -17,6 +19,7 @@ import org.rpcrdma4j.transport.event.ClientCounter;
 import org.rpcrdma4j.transport.event.Counters;
 import org.rpcrdma4j.transport.event.WireListener;
 import org.rpcrdma4j.transport.time.TimeSource;
+import org.rpcrdma4j.transport.ulb.Bindings;
 import org.rpcrdma4j.verbs.RdmaDevice;
 
 /**
@@ -32,14 +35,16 @@ public final class RpcRdmaClient implements AutoCloseable {
     private final Requester requester;
     private final Resources resources;
     private final ClientOptions options;
+    private final @Nullable EligibilityCheck eligibility;
     private final AtomicInteger lastXid =
             new AtomicInteger(ThreadLocalRandom.current().nextInt());
 
     private RpcRdmaClient(Builder builder) {
         options = builder.toOptions();
+        eligibility = builder.bindings == null ? null : new EligibilityCheck(builder.bindings);
         resources = new Resources(builder.time, builder.worker);
         try {
-            requester = new Requester(new ClientContext(
+            requester = new Requester(ClientContext.of(
                     builder.device,
                     options,
                     resources.time(),
@@ -66,10 +71,15 @@ public final class RpcRdmaClient implements AutoCloseable {
     /**
      * Sends a call.
      *
-     * @throws IllegalArgumentException if a call of the same XID has not ended, or, given up, has not been answered on this connection
+     * @throws IllegalArgumentException if a call of the same XID has not ended, or, given up, has not been answered on this connection;
+     *     or if bindings are set, and do not name as eligible what the message marks
      */
     public PendingReply send(CallMessage message) {
-        return requester.send(message);
+        EligibilityCheck check = eligibility;
+        if (check != null) {
+            check.requireEligible(message);
+        }
+        return requester.send(message, check);
     }
 
     /** Sends a call that is a buffer's remaining bytes, for a reply of at most {@code maxReplyBytes}. */
@@ -97,7 +107,7 @@ public final class RpcRdmaClient implements AutoCloseable {
             }
         } catch (ExecutionException e) {
             throw asThrown(e);
-        } catch (java.util.concurrent.CancellationException e) {
+        } catch (CancellationException e) {
             throw new TransportException(TransportException.Kind.CANCELLED, true, "interrupted while waiting", e);
         } finally {
             if (interrupted) {
@@ -188,10 +198,11 @@ public final class RpcRdmaClient implements AutoCloseable {
         private Duration idleTimeout = Duration.ZERO;
         private int reverseCredits;
         private @Nullable ReverseHandler reverseHandler;
+        private @Nullable Bindings bindings;
         private @Nullable WireListener wireListener;
         private @Nullable TimeSource time;
         private @Nullable Executor worker;
-        private Executor callbacks = java.util.concurrent.ForkJoinPool.commonPool();
+        private Executor callbacks = ForkJoinPool.commonPool();
 
         private Builder(RdmaDevice device, InetSocketAddress address) {
             this.device = Objects.requireNonNull(device, "device");
@@ -300,6 +311,15 @@ public final class RpcRdmaClient implements AutoCloseable {
         public Builder reverseHandler(ReverseHandler handler, int credits) {
             reverseHandler = Objects.requireNonNull(handler, "handler");
             reverseCredits = credits;
+            return this;
+        }
+
+        /**
+         * Checks what calls mark as item and target against these bindings, and what servers place against what results say. Without
+         * them the caller is trusted, and servers that return a result in the wrong place are found out by the caller.
+         */
+        public Builder bindings(Bindings value) {
+            bindings = Objects.requireNonNull(value, "value");
             return this;
         }
 
