@@ -80,8 +80,7 @@ final class ClientCall extends Deadlines.Entry {
     }
 
     /** A new call; its end is a value of the client's clock. */
-    void begin(
-            CallMessage newMessage, PendingReply newPending, long newOrder, long newBeginNanos, long newEndNanos) {
+    void begin(CallMessage newMessage, PendingReply newPending, long newOrder, long newBeginNanos, long newEndNanos) {
         beginNanos = newBeginNanos;
         answerNanos = newBeginNanos;
         message = newMessage;

@@ -55,7 +55,8 @@ final class EligibilityCheck {
         }
     }
 
-    private static boolean hasItem(UpperLayerBinding binding, CallHeader call, XdrReader arguments, CallMessage message) {
+    private static boolean hasItem(
+            UpperLayerBinding binding, CallHeader call, XdrReader arguments, CallMessage message) {
         boolean[] found = new boolean[1];
         ItemSink sink = (position, length) -> {
             found[0] |= position == message.head().byteSize() && length == message.itemBytes();
@@ -104,7 +105,8 @@ final class EligibilityCheck {
             return "results that cannot be decoded: " + e.getMessage();
         }
         if (placed == 0 && first.length > 0) {
-            // RFC 8166, Section 6.1: with a Write chunk there, an eligible result that stays in the message is a permanent error.
+            // RFC 8166, Section 6.1: with a Write chunk there, an eligible result that stays in the message is a
+            // permanent error.
             return "an eligible result of " + first.length + " bytes in the message, though a target was offered";
         }
         // RFC 8166, Section 3.4.6.2: the returned length is that of the item.

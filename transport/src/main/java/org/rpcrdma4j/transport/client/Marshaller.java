@@ -284,12 +284,11 @@ final class Marshaller {
     private void report(ClientCall call) {
         TransportHeader header = call.offered();
         CallMessage message = call.message();
-        ChunkForm callForm =
-                switch (form) {
-                    case INLINE -> ChunkForm.INLINE_COPIED;
-                    case READ_CHUNK -> ChunkForm.READ_CHUNK;
-                    case LONG_CALL -> ChunkForm.POSITION_ZERO_READ_CHUNK;
-                };
+        ChunkForm callForm = switch (form) {
+            case INLINE -> ChunkForm.INLINE_COPIED;
+            case READ_CHUNK -> ChunkForm.READ_CHUNK;
+            case LONG_CALL -> ChunkForm.POSITION_ZERO_READ_CHUNK;
+        };
         ChunkForm replyForm = header.writeList().isEmpty() ? ChunkForm.INLINE : ChunkForm.WRITE_CHUNK;
         ClientEvents.marshal(
                 label,
@@ -301,7 +300,12 @@ final class Marshaller {
                 callForm,
                 header.hasReplyChunk() ? ChunkForm.REPLY_CHUNK : replyForm);
         for (int i = 0; i < header.readList().size(); i++) {
-            reportSegment(call, ChunkList.READ, header.readList().position(i), header.readList().segments(), i);
+            reportSegment(
+                    call,
+                    ChunkList.READ,
+                    header.readList().position(i),
+                    header.readList().segments(),
+                    i);
         }
         for (int i = 0; i < header.writeList().segments().size(); i++) {
             reportSegment(call, ChunkList.WRITE, 0, header.writeList().segments(), i);

@@ -83,8 +83,8 @@ public final class PendingReply extends CompletableFuture<Reply> {
     }
 
     private void fail(TransportException.Kind kind, Reply answer, String detail) {
-        completeExceptionally(new TransportException(
-                kind, true, "call 0x" + Integer.toHexString(answer.xid()) + ": " + detail));
+        completeExceptionally(
+                new TransportException(kind, true, "call 0x" + Integer.toHexString(answer.xid()) + ": " + detail));
     }
 
     /**

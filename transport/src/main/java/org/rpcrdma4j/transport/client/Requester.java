@@ -302,12 +302,7 @@ final class Requester {
             long now = time.nanoTime();
             Enum<?> outcome = failure == null ? ClientCall.State.REPLIED : failure.kind();
             ClientEvents.callEnded(
-                    connection.label(),
-                    call.xid(),
-                    outcome,
-                    now - call.beginNanos(),
-                    now - call.answerNanos(),
-                    0);
+                    connection.label(), call.xid(), outcome, now - call.beginNanos(), now - call.answerNanos(), 0);
         }
         PendingReply pending = call.pending();
         pending.outcome(reply, failure, call.memory().land(call.message(), reply), call.message());

@@ -119,11 +119,7 @@ class EligibilityTest {
         try (ClientFixture fixture = fixture()) {
             PendingReply pending = fixture.client.send(read(fixture));
             RawMessage call = fixture.call(1);
-            answer(
-                    fixture.responder.connection(),
-                    call,
-                    0,
-                    results(call.xid(), 9, ClientFixture.pattern(9, 1)));
+            answer(fixture.responder.connection(), call, 0, results(call.xid(), 9, ClientFixture.pattern(9, 1)));
             TransportException failure = fixture.failure(pending);
             assertThat(failure.kind()).isEqualTo(Kind.BAD_REPLY);
             assertThat(fixture.responder.messageCount()).isEqualTo(1);

@@ -23,8 +23,7 @@ import org.rpcrdma4j.transport.raw.Words;
 class ClientServerTest {
 
     private static int word(Reply reply, int i) {
-        return reply.message()
-                .get(ValueLayout.JAVA_INT_UNALIGNED.withOrder(java.nio.ByteOrder.BIG_ENDIAN), 4L * i);
+        return reply.message().get(ValueLayout.JAVA_INT_UNALIGNED.withOrder(java.nio.ByteOrder.BIG_ENDIAN), 4L * i);
     }
 
     private static MemorySegment block(MemorySegment memory) {
@@ -39,7 +38,8 @@ class ClientServerTest {
     void nullCallsOneAfterTheOtherAndManyAtOnce(Network network) {
         try (ClientServerFixture fixture = new ClientServerFixture(network.open())) {
             for (int i = 0; i < 20; i++) {
-                fixture.call(CallMessage.builder(fixture.head(BlockProgram.NULL)).build());
+                fixture.call(
+                        CallMessage.builder(fixture.head(BlockProgram.NULL)).build());
             }
             List<PendingReply> pending = new ArrayList<>();
             for (int i = 0; i < 500; i++) {
@@ -57,8 +57,8 @@ class ClientServerTest {
                 ClientServerFixture fixture = new ClientServerFixture(network.open())) {
             for (int length : new int[] {1, 3, 4, 5, 1000, 3999, 4000, 4001, 4096, 5000, 65_535, 65_536, 1 << 20}) {
                 for (boolean isNative : new boolean[] {true, false}) {
-                    MemorySegment item = block(
-                            isNative ? arena.allocate(length) : MemorySegment.ofArray(new byte[length]));
+                    MemorySegment item =
+                            block(isNative ? arena.allocate(length) : MemorySegment.ofArray(new byte[length]));
                     Reply stored = fixture.call(CallMessage.builder(fixture.head(BlockProgram.STORE, length))
                             .item(item)
                             .tail(MemorySegment.ofArray(new Words().u32(77).toBytes()))
@@ -98,12 +98,13 @@ class ClientServerTest {
     @Test
     void aReplyWithoutRoomIsRefusedAndTheNextCallWorks() {
         try (ClientServerFixture fixture = new ClientServerFixture(Network.SIMULATION.open())) {
-            PendingReply pending = fixture.client.send(
-                    CallMessage.builder(fixture.head(BlockProgram.FETCH, 60_000)).build());
+            PendingReply pending = fixture.client.send(CallMessage.builder(fixture.head(BlockProgram.FETCH, 60_000))
+                    .build());
             fixture.rig.await("the call ends", pending::isDone);
-            assertThat(pending.exceptionNow()).isInstanceOfSatisfying(TransportException.class, failure -> assertThat(
-                            failure.kind())
-                    .isEqualTo(TransportException.Kind.PEER_ERROR_CHUNK));
+            assertThat(pending.exceptionNow())
+                    .isInstanceOfSatisfying(
+                            TransportException.class,
+                            failure -> assertThat(failure.kind()).isEqualTo(TransportException.Kind.PEER_ERROR_CHUNK));
             fixture.call(CallMessage.builder(fixture.head(BlockProgram.NULL)).build());
         }
     }
