@@ -131,6 +131,10 @@ class Nfs4ReplyBoundTest {
             Nfs4RandomResults reply = new Nfs4RandomResults(results, random);
             for (int i = 0; i < 3; i++) {
                 int number = 3 + random.nextInt(73);
+                if (number == 9) {
+                    // The random attributes that come back aren't those that were asked for; GETATTR has its own test.
+                    number = 24;
+                }
                 call.operation(number);
                 reply.operation(number, i < 2 || random.nextBoolean());
             }
