@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.transport.ulb;
 
-import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.xdr.XdrException;
 import org.rpcrdma4j.transport.xdr.XdrReader;
 
@@ -82,7 +80,7 @@ final class Shapes {
 
     /** RFC 4506, Section 4.19: optional data. */
     static Shape optional(Shape data) {
-        return new Union(true, List.of(new Arm(1, data), new Arm(0, VOID)), null);
+        return new Union(true, List.of(new Union.Arm(1, data), new Union.Arm(0, VOID)), null);
     }
 
     /** RFC 4506, Section 4.19: a list; each entry is preceded by 1, the end is 0. */
@@ -91,17 +89,17 @@ final class Shapes {
     }
 
     /** One arm of a union. */
-    static Arm arm(int discriminant, Shape shape) {
-        return new Arm(discriminant, shape);
+    static Union.Arm arm(int discriminant, Shape shape) {
+        return new Union.Arm(discriminant, shape);
     }
 
     /** RFC 4506, Section 4.15: a union without default. */
-    static Shape union(Arm... arms) {
+    static Shape union(Union.Arm... arms) {
         return new Union(false, List.of(arms), null);
     }
 
     /** A union with a default arm. */
-    static Shape unionOr(Shape fallback, Arm... arms) {
+    static Shape unionOr(Shape fallback, Union.Arm... arms) {
         return new Union(false, List.of(arms), fallback);
     }
 
@@ -114,8 +112,6 @@ final class Shapes {
     static Shape result(Shape ok, Shape failed) {
         return unionOr(failed, arm(0, ok));
     }
-
-    record Arm(int discriminant, Shape shape) {}
 
     private record Bytes(int length) implements Shape {
 
@@ -356,54 +352,6 @@ final class Shapes {
         @Override
         public long largest(ResultLimits limits) {
             return UNBOUNDED;
-        }
-    }
-
-    private record Union(
-            boolean isBool, List<Arm> arms, @Nullable Shape fallback) implements Shape {
-
-        @Override
-        public void walk(Walk walk) throws XdrException {
-            int discriminant = walk.in.readInt();
-            for (int i = 0; i < arms.size(); i++) {
-                if (arms.get(i).discriminant == discriminant) {
-                    arms.get(i).shape.walk(walk);
-                    return;
-                }
-            }
-            if (fallback == null) {
-                throw walk.in.bad(isBool ? "bool" : "discriminant", discriminant);
-            }
-            fallback.walk(walk);
-        }
-
-        private List<Shape> all() {
-            List<Shape> all = new ArrayList<>();
-            arms.forEach(arm -> all.add(arm.shape));
-            if (fallback != null) {
-                all.add(fallback);
-            }
-            return all;
-        }
-
-        @Override
-        public long smallest() {
-            return 4 + all().stream().mapToLong(Shape::smallest).min().orElse(0);
-        }
-
-        @Override
-        public long largest(ResultLimits limits) {
-            return 4 + all().stream().mapToLong(s -> s.largest(limits)).max().orElse(0);
-        }
-
-        @Override
-        public long largestItem(ResultLimits limits) {
-            return all().stream().mapToLong(s -> s.largestItem(limits)).max().orElse(Walk.NONE);
-        }
-
-        @Override
-        public boolean isExact() {
-            return all().stream().allMatch(Shape::isExact);
         }
     }
 }
