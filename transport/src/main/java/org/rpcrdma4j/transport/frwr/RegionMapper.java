@@ -118,10 +118,10 @@ final class RegionMapper {
     }
 
     /** XID in the upper half, the memory's own address in the lower, with no carry into the upper. */
-    private long wishedAddress(long address, int xid) {
+    static long wishedAddress(long address, long bytes, int pageBytes, int xid) {
         long low = address & LOW_ADDRESS;
-        if (low + cursor.offeredBytes() > LOW_ADDRESS) {
-            low = Math.floorMod(address, (long) plan.pageBytes());
+        if (low + bytes > LOW_ADDRESS) {
+            low = Math.floorMod(address, (long) pageBytes);
         }
         return (long) xid << ADDRESS_BITS | low;
     }

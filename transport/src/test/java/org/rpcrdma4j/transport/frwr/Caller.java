@@ -244,6 +244,7 @@ final class Caller implements EndpointListener, RegionLink {
                 case FREE -> {
                     free++;
                     assertThat(owner).as("owner of %s", region).isNull();
+                    assertThat(region.state()).as("state of %s", region).isEqualTo(RegionState.INVALID);
                     assertThat(region.invalidation())
                             .as("outstanding for %s", region)
                             .isNull();

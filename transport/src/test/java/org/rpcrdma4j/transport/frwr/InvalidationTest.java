@@ -319,6 +319,9 @@ class InvalidationTest {
             assertThat(region.state()).isEqualTo(RegionState.VALID);
         });
         scene.awaitFence(second);
+        caller.monitor.run(() -> caller.registrar.onRegisterCompletion(completion(
+                WorkIds.Kind.REGISTER, region.generation(), region.index(), WorkCompletion.Status.FLUSHED)));
+        assertThat(region.state()).as("known to be shut").isEqualTo(RegionState.INVALID);
     }
 
     /** R8166-8.1.2-1. */

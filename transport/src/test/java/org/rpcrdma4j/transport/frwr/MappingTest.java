@@ -193,6 +193,17 @@ class MappingTest {
         }
     }
 
+    /** F20. */
+    @Test
+    void anOffsetThatWouldCarryIntoTheXidKeepsOnlyItsPlaceInThePage() {
+        assertThat(RegionMapper.wishedAddress(0x7F12_3456_7123L, PAGE, PAGE, 0x89AB_CDEF))
+                .isEqualTo(0x89AB_CDEF_3456_7123L);
+        assertThat(RegionMapper.wishedAddress(0x7F12_FFFF_F123L, PAGE - 0x124, PAGE, -1))
+                .isEqualTo(0xFFFF_FFFF_FFFF_F123L);
+        assertThat(RegionMapper.wishedAddress(0x7F12_FFFF_F123L, PAGE - 0x123, PAGE, -1))
+                .isEqualTo(0xFFFF_FFFF_0000_0123L);
+    }
+
     /** F20, R8166-8.1.2-1: the key changes with each use, its index does not. */
     @Test
     void eachUseOfARegionHasTheNextKey() {
