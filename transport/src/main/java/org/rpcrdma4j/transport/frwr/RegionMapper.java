@@ -98,8 +98,9 @@ final class RegionMapper {
         List<MemorySegment> offered = cursor.next();
         String fault;
         try {
-            int taken = region.device()
-                    .map(offered, wishedAddress(offered.getFirst().address(), xid));
+            long address = offered.getFirst().address();
+            int taken =
+                    region.device().map(offered, wishedAddress(address, cursor.offeredBytes(), plan.pageBytes(), xid));
             if (taken > 0) {
                 region.mapped(list, access, ++nextGeneration, xid, taken);
                 list.add(region);

@@ -319,9 +319,20 @@ class InvalidationTest {
             assertThat(region.state()).isEqualTo(RegionState.VALID);
         });
         scene.awaitFence(second);
-        caller.monitor.run(() -> caller.registrar.onRegisterCompletion(completion(
-                WorkIds.Kind.REGISTER, region.generation(), region.index(), WorkCompletion.Status.FLUSHED)));
-        assertThat(region.state()).as("known to be shut").isEqualTo(RegionState.INVALID);
+    }
+
+    /** F10: a device may report an executed registration as flushed when the connection ends. */
+    @Test
+    void aFlushThatComesAfterTheFenceMakesNothingStale() {
+        scene.peerWritesAndAnswers();
+        TestCall call = scene.send(1, 1);
+        scene.awaitFence(call);
+        Region region = call.told.getFirst().owner();
+        caller.monitor.run(() -> {
+            caller.registrar.onRegisterCompletion(completion(
+                    WorkIds.Kind.REGISTER, region.generation(), region.index(), WorkCompletion.Status.FLUSHED));
+            assertThat(region.state()).isEqualTo(RegionState.INVALID);
+        });
     }
 
     /** R8166-8.1.2-1. */

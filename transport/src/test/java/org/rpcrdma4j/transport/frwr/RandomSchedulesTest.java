@@ -8,6 +8,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.rpcrdma4j.testkit.sim.RandomFaults;
 import org.rpcrdma4j.testkit.sim.SimulationOptions;
@@ -30,6 +34,19 @@ class RandomSchedulesTest {
     private static final int SCHEDULES = Integer.getInteger("rpcrdma.seeds", 2000);
     private static final int CALLS = 12;
     private static final int SLOTS = 4;
+
+    private static final Logger PRODUCT = Logger.getLogger("org.rpcrdma4j.transport");
+
+    /** Thousands of injected faults would be logged. */
+    @BeforeAll
+    static void quiet() {
+        PRODUCT.setLevel(Level.OFF);
+    }
+
+    @AfterAll
+    static void loud() {
+        PRODUCT.setLevel(null);
+    }
 
     private static final class Sum {
         private int fenced;
