@@ -86,15 +86,14 @@ final class CallMemory {
     MemorySegment takeInline(CallMessage message, MemorySegment from, long offset, long length, boolean isShut) {
         MemorySegment given = message.replyBuffer();
         isReplyInPlace = given != null && isShut;
-        MemorySegment to = given != null && isShut
-                ? given.asSlice(0, length)
-                : MemorySegment.ofArray(new byte[Math.toIntExact(length)]);
+        MemorySegment to =
+                given != null && isShut ? given : MemorySegment.ofArray(new byte[Math.toIntExact(length)]);
         MemorySegment.copy(from, offset, to, 0, length);
         return to;
     }
 
     /** The reply of an RDMA_NOMSG, which lies in the memory of its Reply chunk. To be read when that is shut. */
-    MemorySegment takeLong(CallMessage message, long length) {
+    MemorySegment takeLong(CallMessage message) {
         MemorySegment lies = replyBounce;
         isReplyInPlace = lies == null;
         if (lies == null) {
@@ -103,7 +102,7 @@ final class CallMemory {
         if (lies == null) {
             throw new IllegalStateException("no Reply chunk was offered");
         }
-        return lies.asSlice(0, length);
+        return lies;
     }
 
     /** The whole call in one piece of registrable memory. RFC 8166, Section 3.5.3: with its pad, which is zero. */

@@ -71,7 +71,8 @@ final class ClientCall extends Deadlines.Entry {
     private boolean answered;
     private @Nullable String dropped;
 
-    private @Nullable MemorySegment replyMessage;
+    private @Nullable MemorySegment replyMemory;
+    private long replyBytes;
     private long placedBytes;
     private @Nullable TransportException failure;
 
@@ -98,7 +99,7 @@ final class ClientCall extends Deadlines.Entry {
         state = State.QUEUED;
         connection = null;
         answered = false;
-        replyMessage = null;
+        replyMemory = null;
         placedBytes = 0;
         failure = null;
         offered.clear();
@@ -113,10 +114,11 @@ final class ClientCall extends Deadlines.Entry {
     }
 
     /** Its reply is there. */
-    void replied(MemorySegment newReplyMessage, long newPlacedBytes) {
+    void replied(MemorySegment newReplyMemory, long newReplyBytes, long newPlacedBytes) {
         state = State.REPLIED;
         answered = true;
-        replyMessage = newReplyMessage;
+        replyMemory = newReplyMemory;
+        replyBytes = newReplyBytes;
         placedBytes = newPlacedBytes;
     }
 
@@ -149,7 +151,7 @@ final class ClientCall extends Deadlines.Entry {
     private void forgetCaller() {
         message = null;
         pending = null;
-        replyMessage = null;
+        replyMemory = null;
         failure = null;
         offered.clear();
     }
@@ -259,8 +261,13 @@ final class ClientCall extends Deadlines.Entry {
     }
 
     @Nullable
-    MemorySegment replyMessage() {
-        return replyMessage;
+    MemorySegment replyMemory() {
+        return replyMemory;
+    }
+
+    /** How much of it is the reply. */
+    long replyBytes() {
+        return replyBytes;
     }
 
     long placedBytes() {

@@ -19,10 +19,11 @@ record Landing(
     Reply land(Reply reply) {
         try {
             MemorySegment landed = landMessage(reply.message());
+            long bytes = reply.messageBytes();
             if (targetBounce != null) {
                 landTarget(targetBounce, reply.placedBytes());
             }
-            return new Reply(landed, reply.placedBytes());
+            return new Reply(landed, bytes, reply.placedBytes());
         } finally {
             giveBack(targetBounce);
             giveBack(replyBounce);

@@ -14,17 +14,19 @@ public final class Reply {
 
     private static final ValueLayout.OfInt XDR_INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
-    private final MemorySegment message;
+    private final MemorySegment memory;
+    private final int messageBytes;
     private final long placedBytes;
 
-    Reply(MemorySegment message, long placedBytes) {
-        this.message = message;
+    Reply(MemorySegment memory, long messageBytes, long placedBytes) {
+        this.memory = memory;
+        this.messageBytes = (int) messageBytes;
         this.placedBytes = placedBytes;
     }
 
     /** The call's XID. */
     public int xid() {
-        return message.get(XDR_INT, 0);
+        return memory.get(XDR_INT, 0);
     }
 
     /**
@@ -32,12 +34,17 @@ public final class Reply {
      * there. Lies in the call's reply buffer if it has one.
      */
     public MemorySegment message() {
-        return message;
+        return memory.byteSize() == messageBytes ? memory : memory.asSlice(0, messageBytes);
+    }
+
+    /** Length of {@link #message}. */
+    public int messageBytes() {
+        return messageBytes;
     }
 
     /** {@link #message} as a buffer. */
     public ByteBuffer toByteBuffer() {
-        return message.asByteBuffer();
+        return message().asByteBuffer();
     }
 
     /**
@@ -50,7 +57,7 @@ public final class Reply {
 
     @Override
     public String toString() {
-        return "Reply[xid 0x" + Integer.toHexString(xid()) + ", " + message.byteSize() + " bytes, " + placedBytes
+        return "Reply[xid 0x" + Integer.toHexString(xid()) + ", " + messageBytes + " bytes, " + placedBytes
                 + " placed]";
     }
 }

@@ -236,12 +236,14 @@ final class ReplyReceiver {
                 placed + inChunk,
                 lastReceivedNanos - call.sentNanos());
         MemorySegment reply;
+        long replyBytes;
         if (header.procedure() == Procedure.RDMA_NOMSG) {
             if (inChunk < LEAST_RPC_BYTES) {
                 fail(call, "a reply of " + inChunk + " bytes");
                 return;
             }
-            reply = call.memory().takeLong(asked, inChunk);
+            reply = call.memory().takeLong(asked);
+            replyBytes = inChunk;
         } else {
             int bytes = length - header.length();
             MemorySegment buffer = asked.replyBuffer();
@@ -260,9 +262,10 @@ final class ReplyReceiver {
                                 call, Kind.REGISTRATION_FAILED, "its reply buffer cannot be used: " + e.getMessage());
                 return;
             }
+            replyBytes = bytes;
             counters.add(ClientCounter.FIXUP_COPIES, bytes);
         }
-        connection.requester().onReply(call, reply, placed);
+        connection.requester().onReply(call, reply, replyBytes, placed);
     }
 
     /**

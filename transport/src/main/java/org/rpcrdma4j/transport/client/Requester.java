@@ -130,9 +130,9 @@ final class Requester {
     }
 
     /** A reply with a message that is whole; its memory is shut next. */
-    void onReply(ClientCall call, MemorySegment replyMessage, long placedBytes) {
+    void onReply(ClientCall call, MemorySegment replyMemory, long replyBytes, long placedBytes) {
         deadlines.remove(call);
-        call.replied(replyMessage, placedBytes);
+        call.replied(replyMemory, replyBytes, placedBytes);
         shut(call);
     }
 
@@ -187,11 +187,11 @@ final class Requester {
     }
 
     private void succeed(ClientCall call) {
-        MemorySegment replyMessage = call.replyMessage();
-        if (replyMessage == null) {
+        MemorySegment replyMemory = call.replyMemory();
+        if (replyMemory == null) {
             throw new IllegalStateException(call + " succeeds without a reply");
         }
-        Reply reply = new Reply(replyMessage, call.placedBytes());
+        Reply reply = new Reply(replyMemory, call.replyBytes(), call.placedBytes());
         try {
             int xid = reply.xid();
             if (xid != call.xid()) {
