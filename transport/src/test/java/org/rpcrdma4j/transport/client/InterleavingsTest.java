@@ -137,9 +137,15 @@ class InterleavingsTest {
         Run(long seed) {
             random = new SplittableRandom(seed);
             nextXid = random.nextInt();
-            int kind = random.nextInt(4);
+            int kind = random.nextInt(7);
             faults = new RandomFaults(
-                    seed, kind == 1 ? 30 : 0, kind == 2 ? 400 : 0, kind == 3 ? 20 : 0, random.nextInt(2) == 0 ? 3 : 0);
+                            seed,
+                            kind == 1 ? 30 : 0,
+                            kind == 2 ? 400 : 0,
+                            kind == 3 ? 20 : 0,
+                            random.nextInt(2) == 0 ? 3 : 0)
+                    .withFailures(kind == 4 ? 60 : 0)
+                    .withLostCompletions(kind == 5 ? 60 : 0);
             SimulationOptions options = SimulationOptions.DEFAULT.withFaults(faults);
             if (random.nextInt(3) == 0) {
                 options = options.withFastRegistration(64, random.nextBoolean(), random.nextBoolean());

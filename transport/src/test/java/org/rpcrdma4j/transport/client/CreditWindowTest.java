@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.rpcrdma4j.transport.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.Test;
+
+/** How many calls may be out. */
+class CreditWindowTest {
+
+    private static int room(CreditWindow window) {
+        int taken = 0;
+        while (window.isOpen()) {
+            window.take();
+            taken++;
+        }
+        return taken;
+    }
+
+    @Test
+    void beginsWithOneCredit() {
+        assertThat(room(new CreditWindow(64))).isEqualTo(1);
+    }
+
+    @Test
+    void allowsTheSmallerOfRequestAndGrant() {
+        CreditWindow window = new CreditWindow(8);
+        window.grant(5);
+        assertThat(room(window)).isEqualTo(5);
+        window.grant(100);
+        assertThat(room(window)).isEqualTo(3);
+    }
+
+    @Test
+    void takesGrantsAsUnsignedAndZeroAsOne() {
+        CreditWindow window = new CreditWindow(8);
+        window.grant(-1);
+        assertThat(window.limit()).isEqualTo(8);
+        window.grant(Integer.MIN_VALUE);
+        assertThat(window.limit()).isEqualTo(8);
+        window.grant(0);
+        assertThat(window.limit()).isEqualTo(1);
+    }
+
+    @Test
+    void waitsForRepliesWhenTheGrantFalls() {
+        CreditWindow window = new CreditWindow(8);
+        window.grant(4);
+        assertThat(room(window)).isEqualTo(4);
+        window.grant(2);
+        window.giveBack();
+        window.giveBack();
+        assertThat(window.isOpen()).isFalse();
+        window.giveBack();
+        assertThat(room(window)).isEqualTo(1);
+    }
+
+    @Test
+    void refusesWhatCannotBe() {
+        CreditWindow window = new CreditWindow(8);
+        assertThatThrownBy(window::giveBack).isInstanceOf(IllegalStateException.class);
+        window.take();
+        assertThatThrownBy(window::take).isInstanceOf(IllegalStateException.class);
+        assertThat(window).hasToString("1 of 1 credits taken, 8 requested");
+    }
+}
