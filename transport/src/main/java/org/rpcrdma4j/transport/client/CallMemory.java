@@ -86,8 +86,7 @@ final class CallMemory {
     MemorySegment takeInline(CallMessage message, MemorySegment from, long offset, long length, boolean isShut) {
         MemorySegment given = message.replyBuffer();
         isReplyInPlace = given != null && isShut;
-        MemorySegment to =
-                given != null && isShut ? given : MemorySegment.ofArray(new byte[Math.toIntExact(length)]);
+        MemorySegment to = given != null && isShut ? given : MemorySegment.ofArray(new byte[Math.toIntExact(length)]);
         MemorySegment.copy(from, offset, to, 0, length);
         return to;
     }

@@ -10,9 +10,9 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.rpcrdma4j.testkit.sim.SimulationOptions;
 import org.rpcrdma4j.transport.raw.Rig;
 import org.rpcrdma4j.transport.raw.SimulatedRig;
-import org.rpcrdma4j.testkit.sim.SimulationOptions;
 
 /** What a caller may ask for. */
 class CallMessageTest {

@@ -111,8 +111,7 @@ class FaultsTest {
             answerAll(fixture);
             PendingReply waits = fixture.client.send(withTarget(fixture));
             PendingReply next = fixture.client.send(fixture.nullCall().build());
-            fixture.rig.await(
-                    "a region is missed", () -> fixture.counter(ClientCounter.REGIONS_EXHAUSTED) > 0);
+            fixture.rig.await("a region is missed", () -> fixture.counter(ClientCounter.REGIONS_EXHAUSTED) > 0);
             waits.cancel(false);
             assertThat(waits.isCancelled()).isTrue();
             PendingReply further = fixture.client.send(fixture.nullCall().build());

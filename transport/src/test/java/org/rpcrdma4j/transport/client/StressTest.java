@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CancellationException;
@@ -16,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.rpcrdma4j.transport.raw.Network;
@@ -56,7 +58,9 @@ class StressTest {
             }
             for (Thread thread : threads) {
                 thread.join(Duration.ofSeconds(60));
-                assertThat(thread.isAlive()).as("-Drpcrdma.seed=%s: %s", seed, fixture.rig.describe()).isFalse();
+                assertThat(thread.isAlive())
+                        .as("-Drpcrdma.seed=%s: %s", seed, fixture.rig.describe())
+                        .isFalse();
             }
             assertThat(wrong.get()).as("-Drpcrdma.seed=" + seed).isNull();
             assertThat(replies.get()).isPositive();
@@ -68,7 +72,7 @@ class StressTest {
         List<Segment> used = new ArrayList<>();
         for (Segment segment : call.writeList().getFirst()) {
             byte[] data = new byte[segment.length()];
-            java.util.Arrays.fill(data, (byte) call.xid());
+            Arrays.fill(data, (byte) call.xid());
             connection.write(segment, data);
             used.add(segment);
         }
@@ -111,7 +115,7 @@ class StressTest {
         }
         byte mine = (byte) (message.xid() ^ 0x80);
         target.fill(mine);
-        Thread.yield();
+        LockSupport.parkNanos(20_000);
         requireAll(target, mine);
     }
 
