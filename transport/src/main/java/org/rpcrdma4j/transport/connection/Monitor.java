@@ -34,29 +34,47 @@ public final class Monitor {
             lock.unlock();
             return;
         }
-        ArrayDeque<Runnable> mine = effects;
+        // Mostly there is one task, or two: these need no list of their own.
+        Runnable first = effects.remove();
+        Runnable second = effects.poll();
+        ArrayDeque<Runnable> rest = effects.isEmpty() ? null : takeAll();
+        lock.unlock();
+        perform(first);
+        if (second != null) {
+            perform(second);
+        }
+        if (rest != null) {
+            performAll(rest);
+        }
+    }
+
+    private ArrayDeque<Runnable> takeAll() {
+        ArrayDeque<Runnable> taken = effects;
         ArrayDeque<Runnable> next = spare;
         effects = next == null ? new ArrayDeque<>() : next;
         spare = null;
-        lock.unlock();
-        runAll(mine);
+        return taken;
+    }
+
+    private void performAll(ArrayDeque<Runnable> tasks) {
+        Runnable task;
+        while ((task = tasks.poll()) != null) {
+            perform(task);
+        }
         // Kept for the next time if that costs no waiting.
         if (lock.tryLock()) {
-            spare = mine;
+            spare = tasks;
             lock.unlock();
         }
     }
 
-    private static void runAll(ArrayDeque<Runnable> tasks) {
-        Runnable task;
-        while ((task = tasks.poll()) != null) {
-            try {
-                task.run();
-            } catch (RuntimeException | AssertionError e) {
-                // One task must not keep the others from being done; whoever leaves word guards its own user code.
-                System.getLogger(Monitor.class.getName())
-                        .log(System.Logger.Level.WARNING, "task after the monitor failed", e);
-            }
+    private static void perform(Runnable task) {
+        try {
+            task.run();
+        } catch (RuntimeException | AssertionError e) {
+            // One task must not keep the others from being done; whoever leaves word guards its own user code.
+            System.getLogger(Monitor.class.getName())
+                    .log(System.Logger.Level.WARNING, "task after the monitor failed", e);
         }
     }
 
