@@ -143,8 +143,9 @@ public final class PayloadCall {
 
     private void verifyGiven(Reply reply) throws XdrException {
         long count = in.readUnsignedInt();
-        require(count == payload.byteSize(), "the server gave " + count + " bytes");
-        require(reply.placedBytes() == count, "placed were " + reply.placedBytes());
+        if (count != payload.byteSize() || reply.placedBytes() != count) {
+            throw new IllegalStateException(this + ": the server gave " + count + " bytes, " + reply);
+        }
         require(verification == Verification.LENGTH || pattern.isPiece(payload, seed), "the payload has other bytes");
     }
 
