@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes XDR (RFC 4506) into memory that grows, and keeps the eligible items of the message apart.
@@ -44,6 +45,10 @@ public final class XdrWriter {
     private final ArrayList<Item> items = new ArrayList<>();
     private int itemCount;
     private boolean inItem;
+    /** The part that was asked for last, of the memory at hand: replies of one size are asked for again and again. */
+    private @Nullable MemorySegment lastPart;
+
+    private long lastPartFrom;
 
     /** One item; the objects are reused. */
     private static final class Item {
@@ -88,6 +93,7 @@ public final class XdrWriter {
     public void reset(MemorySegment initial) {
         reset();
         memory = initial;
+        lastPart = null;
     }
 
     /** Position in, and so far length of, the unreduced stream. */
@@ -271,7 +277,13 @@ public final class XdrWriter {
         }
         long from = index == 0 ? 0 : item(index - 1).at + item(index - 1).stored;
         long to = index == itemCount ? written : item(index).at;
-        return memory.asSlice(from, to - from);
+        MemorySegment part = lastPart;
+        if (part == null || lastPartFrom != from || part.byteSize() != to - from) {
+            part = memory.asSlice(from, to - from);
+            lastPart = part;
+            lastPartFrom = from;
+        }
+        return part;
     }
 
     /** Adds the whole unreduced stream to the list, pads put in. */
@@ -333,6 +345,7 @@ public final class XdrWriter {
         }
         MemorySegment.copy(memory, 0, larger, 0, written);
         memory = larger;
+        lastPart = null;
     }
 
     @Override
