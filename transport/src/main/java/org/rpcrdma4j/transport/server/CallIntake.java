@@ -4,7 +4,9 @@ package org.rpcrdma4j.transport.server;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.connection.DisconnectCause;
 import org.rpcrdma4j.transport.connection.Endpoint;
 import org.rpcrdma4j.transport.connection.WorkIds;
@@ -40,6 +42,9 @@ final class CallIntake {
     private final Counters<ServerCounter> counters;
     private final HeaderLimits limits;
     private final long maxPayloadBytes;
+    /** For each receive buffer: the body of the last call without chunks. */
+    private @Nullable MemorySegment[] bodies = new MemorySegment[8];
+
     private int inFlight;
     private int badInARow;
 
@@ -181,7 +186,7 @@ final class CallIntake {
             slot.reservedBytes = 0;
             countSegments(header);
         } else {
-            slot.message.add(message.asSlice(header.length(), bodyBytes));
+            slot.message.add(inlineBody(slot.receiveBuffer, message, header.length(), bodyBytes));
         }
         if (begin(slot)) {
             slot.usesChunks = chunks;
@@ -196,6 +201,21 @@ final class CallIntake {
                     slot.receiveLength);
             admission.add(slot);
         }
+    }
+
+    /** The bytes behind the header. Calls of one size come again and again, so that of each buffer is kept. */
+    private MemorySegment inlineBody(int buffer, MemorySegment message, int headerBytes, int bodyBytes) {
+        MemorySegment body = buffer < bodies.length ? bodies[buffer] : null;
+        if (body == null || body.byteSize() != bodyBytes) {
+            body = message.asSlice(headerBytes, bodyBytes);
+            if (headerBytes == TransportHeader.MIN_BYTES) {
+                if (buffer >= bodies.length) {
+                    bodies = Arrays.copyOf(bodies, Math.max(buffer + 1, 2 * bodies.length));
+                }
+                bodies[buffer] = body;
+            }
+        }
+        return body;
     }
 
     private void countSegments(TransportHeader header) {
