@@ -15,6 +15,7 @@ import org.rpcrdma4j.transport.raw.RawConnection;
 import org.rpcrdma4j.transport.raw.RawMessage;
 import org.rpcrdma4j.transport.raw.RawRequester;
 import org.rpcrdma4j.transport.raw.SimulatedRig;
+import org.rpcrdma4j.transport.raw.SimulatedWorker;
 import org.rpcrdma4j.transport.raw.Words;
 import org.rpcrdma4j.verbs.Access;
 
@@ -55,7 +56,8 @@ class ServerFaultsTest {
                 .credits(1 + random.nextInt(8))
                 .maxPayloadBytes(8192)
                 .build();
-        ServerFixture fixture = new ServerFixture(rig, options, null);
+        SimulatedWorker worker = new SimulatedWorker(rig.network(), random.nextInt(3) * 100_000L);
+        ServerFixture fixture = new ServerFixture(rig, options, null, worker);
         for (int round = 0; round < 4; round++) {
             RawConnection client = new RawRequester(rig)
                     .privateData(ServerFixture.INVALIDATED)

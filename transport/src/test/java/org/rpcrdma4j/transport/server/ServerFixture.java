@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.event.ServerCounter;
@@ -45,15 +46,20 @@ final class ServerFixture implements AutoCloseable {
     }
 
     ServerFixture(Rig rig, ServerOptions options, @Nullable RequestHandler handler) {
+        this(rig, options, handler, rig.worker());
+    }
+
+    /** With a worker of its own, which also runs handlers on the simulation. */
+    ServerFixture(Rig rig, ServerOptions options, @Nullable RequestHandler handler, Executor worker) {
         this.rig = rig;
         RpcRdmaServer.Builder builder = RpcRdmaServer.builder(rig.serverDevice(), handler != null ? handler : program)
                 .address(rig.listenAddress())
                 .options(options)
                 .bindings(TestProgram.BINDINGS)
                 .time(rig.time())
-                .worker(rig.worker());
+                .worker(worker);
         if (rig.isSimulated()) {
-            builder.handlerExecutor(rig.worker());
+            builder.handlerExecutor(worker);
         }
         try {
             server = builder.start();
