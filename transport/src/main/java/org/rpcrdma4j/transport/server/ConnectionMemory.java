@@ -186,7 +186,7 @@ final class ConnectionMemory {
             synchronized (free) {
                 foreign.remove(region);
             }
-            region.close();
+            PooledBuffer.closed(region);
         } finally {
             gate.readLock().unlock();
         }
@@ -249,7 +249,7 @@ final class ConnectionMemory {
                     removeFree(i, Integer.MAX_VALUE, unused);
                 }
                 inUse.forEach(PooledBuffer::closeRegion);
-                foreign.forEach(MemoryRegion::close);
+                foreign.forEach(PooledBuffer::closed);
                 foreign.clear();
             }
             destroyAll(unused);

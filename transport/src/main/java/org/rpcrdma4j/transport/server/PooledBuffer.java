@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.transport.server;
 
+import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.rpcrdma4j.verbs.Access;
@@ -13,12 +14,14 @@ import org.rpcrdma4j.verbs.ProtectionDomain;
  */
 final class PooledBuffer {
 
+    private static final System.Logger LOG = System.getLogger(PooledBuffer.class.getName());
     private static final int ALIGNMENT = 64;
 
     final int sizeClass;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment memory;
     private final MemoryRegion region;
+    private boolean isKept;
     /** When it was used last, by the pool's count of trims. */
     int lastUse;
 
@@ -59,11 +62,27 @@ final class PooledBuffer {
 
     /** After this no device and no peer uses it; whoever took it still may. */
     void closeRegion() {
-        region.close();
+        isKept = !closed(region);
+    }
+
+    /**
+     * Ends a registration. Returns false if the device fails to: then it keeps the region and may still touch the memory, which must not
+     * be freed.
+     */
+    static boolean closed(MemoryRegion region) {
+        try {
+            region.close();
+            return true;
+        } catch (IllegalStateException e) {
+            LOG.log(Level.WARNING, "a region could not be deregistered and is lost with its memory", e);
+            return false;
+        }
     }
 
     /** After {@link #closeRegion}. */
     void freeMemory() {
-        arena.close();
+        if (!isKept) {
+            arena.close();
+        }
     }
 }
