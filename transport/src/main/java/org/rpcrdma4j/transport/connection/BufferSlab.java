@@ -28,7 +28,7 @@ final class BufferSlab {
 
     BufferSlab(ProtectionDomain domain, int count, int bufferBytes, Access access) {
         this.bufferBytes = bufferBytes;
-        MemorySegment whole = Arena.ofAuto().allocate(Math.multiplyExact((long) count, bufferBytes), ALIGNMENT);
+        MemorySegment whole = allocated(Math.multiplyExact((long) count, bufferBytes));
         buffers = new MemorySegment[count];
         free = new int[count];
         for (int i = 0; i < count; i++) {
@@ -37,6 +37,15 @@ final class BufferSlab {
         }
         freeCount = count;
         region = domain.register(whole, access);
+    }
+
+    /** Want of memory is a connection that does not come about, not the end of the thread that makes it. */
+    private static MemorySegment allocated(long bytes) {
+        try {
+            return Arena.ofAuto().allocate(bytes, ALIGNMENT);
+        } catch (OutOfMemoryError e) {
+            throw new IllegalStateException("no native memory for " + bytes + " bytes of buffers", e);
+        }
     }
 
     /** A free buffer's number, or -1. */
