@@ -51,6 +51,11 @@ public final class ScriptedFaults implements FaultPlan {
         return this;
     }
 
+    /** How many posts there were, of both queues. */
+    public int posts() {
+        return posts;
+    }
+
     /** The n-th post takes so many of its chain, and the next is refused with the given reason. */
     public ScriptedFaults refusePost(int n, int accepted, PostResult.Reason reason) {
         reasons.put(n, reason);
