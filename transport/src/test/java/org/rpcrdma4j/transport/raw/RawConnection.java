@@ -42,6 +42,7 @@ public final class RawConnection implements ConnectionListener, AutoCloseable {
 
     private static final int SEND_DEPTH = 512;
     private static final int RECEIVE_DEPTH = 512;
+    private static final int SPARE_RECEIVES = 32;
 
     /** One Send, RDMA Write, RDMA Read or registration, and how it ended. */
     public static final class Work {
@@ -105,11 +106,12 @@ public final class RawConnection implements ConnectionListener, AutoCloseable {
         this.receiveBytes = receiveBytes;
         domain = device.allocateProtectionDomain();
         completions = device.createCompletionQueue(SEND_DEPTH + RECEIVE_DEPTH, this::onCompletion);
-        receiveMemory = arena.allocate((long) RECEIVE_DEPTH * receiveBytes, 4096);
+        int slots = Math.min(RECEIVE_DEPTH, receives + SPARE_RECEIVES);
+        receiveMemory = arena.allocate((long) slots * receiveBytes, 4096);
         receiveRegion = domain.register(receiveMemory, Access.LOCAL_WRITE);
         queuePair =
                 domain.createQueuePair(new QueuePairOptions(completions, completions, SEND_DEPTH, RECEIVE_DEPTH, 4));
-        for (int i = RECEIVE_DEPTH - 1; i >= 0; i--) {
+        for (int i = slots - 1; i >= 0; i--) {
             freeReceives.add(i);
         }
         completions.requestNotify(CompletionQueue.Notify.ANY);

@@ -125,9 +125,14 @@ public final class RawResponder implements AutoCloseable {
         return messages().size();
     }
 
+    /** Takes no more requests; connections live on. */
+    public void stopListening() {
+        endpoint.close();
+    }
+
     @Override
     public void close() {
-        endpoint.close();
+        stopListening();
         List<RawConnection> now;
         synchronized (this) {
             now = List.copyOf(connections);
