@@ -66,6 +66,7 @@ final class ClientCall extends Deadlines.Entry {
 
     private @Nullable ClientConnection connection;
     private int transmissions;
+    private boolean offersPad;
     private long sentNanos;
     private long answerNanos;
     private boolean answered;
@@ -205,6 +206,16 @@ final class ClientCall extends Deadlines.Entry {
     /** What the header of its last transmission offered. */
     TransportHeader offered() {
         return offered;
+    }
+
+    /** Whether the last segment of its Write chunk takes the pad, not data. */
+    boolean offersPad() {
+        return offersPad;
+    }
+
+    /** See {@link #offersPad()}. */
+    void offersPad(boolean value) {
+        offersPad = value;
     }
 
     /** The memory that it offers. */

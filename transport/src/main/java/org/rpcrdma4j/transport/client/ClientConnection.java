@@ -20,11 +20,10 @@ import org.rpcrdma4j.transport.frwr.RegionLink;
 import org.rpcrdma4j.transport.frwr.RegionPool;
 import org.rpcrdma4j.transport.frwr.Registrar;
 import org.rpcrdma4j.transport.frwr.SendQueuePlan;
-import org.rpcrdma4j.transport.wire.PrivateMessage;
+import org.rpcrdma4j.transport.frwr.WritePad;
 import org.rpcrdma4j.verbs.PostResult;
 import org.rpcrdma4j.verbs.SendQueueRequest;
 import org.rpcrdma4j.verbs.WorkCompletion;
-import org.rpcrdma4j.verbs.cm.ConnectOptions;
 import org.rpcrdma4j.verbs.cm.ConnectRefusal;
 import org.rpcrdma4j.verbs.cm.ConnectionInfo;
 
@@ -52,6 +51,7 @@ final class ClientConnection implements EndpointListener, RegionLink {
     private final ConnectionLabel label;
     private final SlotPool slots;
     private @Nullable Marshaller marshaller;
+    private @Nullable WritePad pad;
     private boolean established;
     private boolean holdsSending;
     private String endDetail = "not ended";
@@ -154,40 +154,40 @@ final class ClientConnection implements EndpointListener, RegionLink {
         // RFC 8166, Section 3.3.1: Receives are there before the server can answer.
         ensureReceives();
         ClientOptions options = context.options();
-        int reads = Math.min(context.device().attributes().maxInboundReads(), 255);
-        endpoint.connect(
-                options.address(),
-                ConnectOptions.DEFAULT
-                        .withPrivateData(ownPrivateMessage().encode())
-                        .withReads(reads, 0)
-                        .withTimeout(options.connectTimeout()));
-    }
-
-    private PrivateMessage ownPrivateMessage() {
-        ClientOptions options = context.options();
-        return new PrivateMessage(
-                options.remoteInvalidation(), options.inlineSendBytes(), options.inlineReceiveBytes());
+        endpoint.connect(options.address(), ConnectionTerms.offer(options, context.device()));
     }
 
     @Override
     public void onEstablished(ConnectionInfo info) {
         established = true;
-        // RFC 8797, Section 4: what the server says holds for this connection alone.
-        PrivateMessage own = ownPrivateMessage();
-        PrivateMessage peer = PrivateMessage.find(info.privateData());
-        FormChooser chooser = new FormChooser(own.sendThreshold(peer), own.receiveThreshold(peer));
-        marshaller = new Marshaller(context.options(), registrar, chooser, counters, label);
-        TransportEvents.connectionEstablished(
-                label,
-                info,
-                chooser.sendThreshold(),
-                chooser.receiveThreshold(),
-                peer.sendBytes(),
-                peer.receiveBytes(),
-                credits.requested(),
-                own.remoteInvalidation());
+        ConnectionTerms terms = ConnectionTerms.of(context.options(), info);
+        terms.report(label, info, credits.requested());
+        FormChooser chooser = terms.chooser();
         reverse.onEstablished(chooser.sendThreshold());
         connector.onEstablished(this);
+        if (context.options().offerWritePad()) {
+            registerPad(chooser);
+        } else {
+            begin(chooser, null);
+        }
+    }
+
+    private void registerPad(FormChooser chooser) {
+        pad = registrar.registerWritePad(new WritePad.Listener() {
+            @Override
+            public void onReady() {
+                begin(chooser, pad);
+            }
+
+            @Override
+            public void onFailed(String reason) {
+                abort(DisconnectCause.WORK_REQUEST_FAILED, "no room for pad: " + reason);
+            }
+        });
+    }
+
+    private void begin(FormChooser chooser, @Nullable WritePad newPad) {
+        marshaller = new Marshaller(context.options(), registrar, chooser, counters, label, newPad);
         sendWaiting();
     }
 

@@ -15,6 +15,7 @@ import java.util.Objects;
  * @param maxPayloadBytes longest item, target or reply of a call: 4096 to 16 MiB
  * @param maxSegments most segments of one chunk: 1 to 256. RFC 8267, Section 6.4.2: every server takes 16
  * @param remoteInvalidation whether the server may invalidate regions by its replies (RFC 8797, Section 4.1)
+ * @param offerWritePad whether a Write chunk of odd length has a segment for the pad behind it, for servers that want to write it
  * @param regionPagesLimit most pages of one region, for devices that are slow with many; 0 for what the device allows
  * @param maxQueued most calls that wait for a credit or for a connection
  * @param maxTransmissions on how many connections one call is sent before it fails
@@ -37,6 +38,7 @@ public record ClientOptions(
         long maxPayloadBytes,
         int maxSegments,
         boolean remoteInvalidation,
+        boolean offerWritePad,
         int regionPagesLimit,
         int maxQueued,
         int maxTransmissions,

@@ -3,6 +3,7 @@ package org.rpcrdma4j.transport.client;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.client.FormChooser.ArgumentForm;
 import org.rpcrdma4j.transport.client.TransportException.Kind;
 import org.rpcrdma4j.transport.event.ChunkForm;
@@ -15,6 +16,7 @@ import org.rpcrdma4j.transport.frwr.MapResult;
 import org.rpcrdma4j.transport.frwr.PeerAccess;
 import org.rpcrdma4j.transport.frwr.RegionList;
 import org.rpcrdma4j.transport.frwr.Registrar;
+import org.rpcrdma4j.transport.frwr.WritePad;
 import org.rpcrdma4j.transport.wire.HeaderEncoder;
 import org.rpcrdma4j.transport.wire.Procedure;
 import org.rpcrdma4j.transport.wire.Segments;
@@ -40,11 +42,14 @@ final class Marshaller {
         TOO_MANY_SEGMENTS
     }
 
+    private static final int PAD_BYTES = 4;
+
     private final ConnectionLabel label;
     private final ClientOptions options;
     private final Registrar registrar;
     private final FormChooser chooser;
     private final Counters<ClientCounter> counters;
+    private final @Nullable WritePad pad;
     private Kind failureKind = Kind.REGISTRATION_FAILED;
     private String failureDetail = "";
     private int headerBytes;
@@ -58,8 +63,10 @@ final class Marshaller {
             Registrar registrar,
             FormChooser chooser,
             Counters<ClientCounter> counters,
-            ConnectionLabel label) {
+            ConnectionLabel label,
+            @Nullable WritePad pad) {
         this.label = label;
+        this.pad = pad;
         this.options = options;
         this.registrar = registrar;
         this.chooser = chooser;
@@ -156,8 +163,18 @@ final class Marshaller {
             for (int i = 0; i < chunkSegments; i++) {
                 header.writeList().addSegment(regions.handle(i), regions.length(i), regions.offset(i));
             }
+            offerPad(call);
         }
         return outcome;
+    }
+
+    private void offerPad(ClientCall call) {
+        WritePad place = pad;
+        boolean isNeeded = place != null && call.message().targetBytes() % PAD_BYTES != 0;
+        call.offersPad(isNeeded);
+        if (place != null && isNeeded) {
+            call.offered().writeList().addSegment(place.handle(), PAD_BYTES, place.offset());
+        }
     }
 
     private Outcome offerReplyChunk(ClientCall call, RequestSlot slot) {

@@ -192,7 +192,7 @@ final class ReplyReceiver {
             takeAnswer(call);
             return;
         }
-        Verdict verdict = validator.check(header, call.offered());
+        Verdict verdict = validator.check(header, call.offered(), call.offersPad());
         if (verdict == Verdict.DROP) {
             drop(call, String.valueOf(validator.reason()), BadMessage.CHUNKS, length);
         } else if (verdict != Verdict.VALID) {

@@ -4,6 +4,7 @@ package org.rpcrdma4j.transport.client;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.wire.Procedure;
 import org.rpcrdma4j.transport.wire.TransportHeader;
+import org.rpcrdma4j.transport.wire.WriteList;
 
 /**
  * Holds the header of a reply, which could be decoded, against what its call offered. A carrier of its findings: used again for each reply
@@ -26,10 +27,16 @@ final class ReplyValidator {
     private @Nullable String reason;
     private long placedBytes;
     private long replyChunkBytes;
+    private boolean hasPad;
     private boolean replyChunkMissing;
 
-    /** Looks at an RDMA_MSG or RDMA_NOMSG. */
-    Verdict check(TransportHeader reply, TransportHeader offered) {
+    /**
+     * Looks at an RDMA_MSG or RDMA_NOMSG.
+     *
+     * @param hasPad whether the last segment of the Write chunk was offered for its pad
+     */
+    Verdict check(TransportHeader reply, TransportHeader offered, boolean hasPad) {
+        this.hasPad = hasPad;
         reason = null;
         placedBytes = 0;
         replyChunkBytes = 0;
@@ -56,8 +63,14 @@ final class ReplyValidator {
             // RFC 8166, Section 3.4.6: segments come back as they were offered, but for the lengths, which only shrink.
             return found(Verdict.FAIL_AND_DISCONNECT, "Write chunk returned " + reply + ", offered " + offered);
         }
-        placedBytes = chunks == 0 ? 0 : reply.writeList().chunkLength(0);
+        placedBytes = chunks == 0 ? 0 : dataBytes(reply.writeList());
         return Verdict.VALID;
+    }
+
+    /** Bytes of the result: what lies in the pad's segment is none of it. */
+    private long dataBytes(WriteList returned) {
+        int segments = returned.segmentCount(0);
+        return returned.segments().totalLength(returned.firstSegment(0), hasPad && segments > 0 ? segments - 1 : segments);
     }
 
     private Verdict checkReplyChunk(TransportHeader reply, TransportHeader offered) {

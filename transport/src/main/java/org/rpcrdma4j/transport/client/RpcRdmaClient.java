@@ -184,6 +184,7 @@ public final class RpcRdmaClient implements AutoCloseable {
         private long maxPayloadBytes = 1 << 20;
         private int maxSegments = 16;
         private boolean remoteInvalidation = true;
+        private boolean offerWritePad;
         private int regionPagesLimit;
         private int maxQueued = 16_384;
         private int maxTransmissions = 8;
@@ -237,6 +238,12 @@ public final class RpcRdmaClient implements AutoCloseable {
         /** Whether the server may invalidate regions by its replies; true unless set. */
         public Builder remoteInvalidation(boolean value) {
             remoteInvalidation = value;
+            return this;
+        }
+
+        /** Whether Write chunks of odd length have a segment for their pad, against RFC 8166, Section 3.4.6.2; false unless set. */
+        public Builder offerWritePad(boolean value) {
+            offerWritePad = value;
             return this;
         }
 
@@ -356,6 +363,7 @@ public final class RpcRdmaClient implements AutoCloseable {
                     maxPayloadBytes,
                     maxSegments,
                     remoteInvalidation,
+                    offerWritePad,
                     regionPagesLimit,
                     maxQueued,
                     maxTransmissions,

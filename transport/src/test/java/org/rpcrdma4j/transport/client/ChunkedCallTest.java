@@ -298,4 +298,32 @@ class ChunkedCallTest {
             assertThat(fixture.counter(ClientCounter.LOCAL_INVALIDATIONS)).isZero();
         }
     }
+
+    @ParameterizedTest
+    @EnumSource
+    void withRoomForPadServersMayWriteItOrLeaveIt(Network network) {
+        try (ClientFixture fixture = new ClientFixture(network.open(), builder -> builder.offerWritePad(true))) {
+            for (boolean isPadWritten : new boolean[] {false, true}) {
+                MemorySegment target = memory(true, 4097);
+                CallMessage message =
+                        CallMessage.builder(head(fixture)).target(target).build();
+                PendingReply pending = fixture.client.send(message);
+                RawMessage call = fixture.callOf(message);
+                List<Segment> offered = call.writeList().getFirst();
+                assertThat(lengthOf(offered)).isEqualTo(4101);
+                assertThat(offered.getLast().length()).isEqualTo(4);
+                RawConnection server = fixture.responder.connection();
+                List<Segment> used = writeAll(
+                        server, offered, Arrays.copyOf(ClientFixture.pattern(4097, 8), isPadWritten ? 4100 : 4097));
+                server.send(msg(call.xid(), Words.RDMA_MSG)
+                        .end()
+                        .chunk(used)
+                        .end()
+                        .end()
+                        .add(Words.reply(call.xid(), 0).u32(4097)));
+                assertThat(fixture.reply(pending).placedBytes()).isEqualTo(4097);
+                assertThat(ClientFixture.bytes(target)).isEqualTo(ClientFixture.pattern(4097, 8));
+            }
+        }
+    }
 }
