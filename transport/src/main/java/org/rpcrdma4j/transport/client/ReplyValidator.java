@@ -70,7 +70,8 @@ final class ReplyValidator {
     /** Bytes of the result: what lies in the pad's segment is none of it. */
     private long dataBytes(WriteList returned) {
         int segments = returned.segmentCount(0);
-        return returned.segments().totalLength(returned.firstSegment(0), hasPad && segments > 0 ? segments - 1 : segments);
+        return returned.segments()
+                .totalLength(returned.firstSegment(0), hasPad && segments > 0 ? segments - 1 : segments);
     }
 
     private Verdict checkReplyChunk(TransportHeader reply, TransportHeader offered) {
