@@ -2,6 +2,9 @@
 package org.rpcrdma4j.transport.client;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,6 +12,9 @@ import org.jspecify.annotations.Nullable;
  * memory is shut to the server.
  *
  * <p>It completes on a thread of the client, so dependents must not block; use the {@code Async} methods for more.
+ *
+ * <p>Nobody else can complete it, since whoever sees it complete may use the memory: a failure from outside, such as that of {@link
+ * #orTimeout}, gives the call up, as {@link #cancel} does, and a value from outside is not taken. A {@link #copy} is free of that.
  */
 public final class PendingReply extends CompletableFuture<Reply> {
 
@@ -59,7 +65,7 @@ public final class PendingReply extends CompletableFuture<Reply> {
         } else if (end != null && end.kind() == TransportException.Kind.CANCELLED) {
             super.cancel(false);
         } else if (end != null) {
-            completeExceptionally(end);
+            super.completeExceptionally(end);
         }
     }
 
@@ -68,12 +74,15 @@ public final class PendingReply extends CompletableFuture<Reply> {
             Reply landed = last == null ? answer : last.land(answer);
             String fault = faultOf(landed);
             if (fault == null) {
-                complete(landed);
+                super.complete(landed);
             } else {
                 fail(TransportException.Kind.BAD_REPLY, landed, fault);
             }
         } catch (IllegalStateException | IllegalArgumentException | WrongThreadException e) {
             fail(TransportException.Kind.REGISTRATION_FAILED, answer, "the reply cannot be copied: " + e.getMessage());
+        } catch (RuntimeException e) {
+            // The binding is the program's own; a reply that it cannot bear must not leave its call without an end.
+            fail(TransportException.Kind.BAD_REPLY, answer, "the reply cannot be looked at: " + e);
         }
     }
 
@@ -83,7 +92,7 @@ public final class PendingReply extends CompletableFuture<Reply> {
     }
 
     private void fail(TransportException.Kind kind, Reply answer, String detail) {
-        completeExceptionally(
+        super.completeExceptionally(
                 new TransportException(kind, true, "call 0x" + Integer.toHexString(answer.xid()) + ": " + detail));
     }
 
@@ -97,6 +106,66 @@ public final class PendingReply extends CompletableFuture<Reply> {
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
         return requester.cancel(this);
+    }
+
+    /** As {@link #cancel}: ends the call, with a {@link java.util.concurrent.CancellationException} and not with this one. */
+    @Override
+    public boolean completeExceptionally(Throwable from) {
+        return requester.cancel(this);
+    }
+
+    /**
+     * Not possible.
+     *
+     * @throws UnsupportedOperationException always
+     */
+    @Override
+    public boolean complete(Reply value) {
+        throw notFromOutside();
+    }
+
+    /**
+     * Not possible.
+     *
+     * @throws UnsupportedOperationException always
+     */
+    @Override
+    public CompletableFuture<Reply> completeAsync(Supplier<? extends Reply> supplier, Executor executor) {
+        throw notFromOutside();
+    }
+
+    /**
+     * Not possible.
+     *
+     * @throws UnsupportedOperationException always
+     */
+    @Override
+    public CompletableFuture<Reply> completeOnTimeout(Reply value, long timeout, TimeUnit unit) {
+        throw notFromOutside();
+    }
+
+    /**
+     * Not possible.
+     *
+     * @throws UnsupportedOperationException always
+     */
+    @Override
+    public void obtrudeValue(Reply value) {
+        throw notFromOutside();
+    }
+
+    /**
+     * Not possible.
+     *
+     * @throws UnsupportedOperationException always
+     */
+    @Override
+    public void obtrudeException(Throwable from) {
+        throw notFromOutside();
+    }
+
+    private static UnsupportedOperationException notFromOutside() {
+        return new UnsupportedOperationException("only its call completes a reply, when its memory is shut");
     }
 
     @Override
