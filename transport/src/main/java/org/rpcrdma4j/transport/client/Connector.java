@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.transport.client;
 
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.connection.DisconnectCause;
 import org.rpcrdma4j.transport.event.ClientCounter;
@@ -125,16 +126,25 @@ final class Connector {
         generation++;
         attemptNanos = context.time().nanoTime();
         // What the device allocates may take its time, so not in here.
-        context.monitor().afterwards(() -> context.worker().execute(this::make));
+        context.monitor().afterwards(() -> {
+            try {
+                context.worker().execute(this::make);
+            } catch (RejectedExecutionException e) {
+                context.monitor().run(() -> onNotMade(e));
+            }
+        });
     }
 
     private void make() {
+        ClientConnection made;
         try {
-            ClientConnection made = new ClientConnection(context, requester, this, plan, generation);
-            context.monitor().run(() -> onMade(made));
-        } catch (IllegalStateException | IllegalArgumentException e) {
+            made = new ClientConnection(context, requester, this, plan, generation);
+        } catch (RuntimeException | OutOfMemoryError e) {
+            // Native memory has a limit of its own, so want of it is no worse than want of a queue.
             context.monitor().run(() -> onNotMade(e));
+            return;
         }
+        context.monitor().run(() -> onMade(made));
     }
 
     private void onMade(ClientConnection made) {
@@ -144,15 +154,20 @@ final class Connector {
             return;
         }
         state = State.ACTIVE;
-        made.connect();
+        try {
+            made.connect();
+        } catch (IllegalStateException | IllegalArgumentException e) {
+            // ORDER: what was made is given back before there is another attempt.
+            made.abort(DisconnectCause.LOCAL_ERROR, "the device does not begin to connect: " + e.getMessage());
+        }
     }
 
-    private void onNotMade(RuntimeException cause) {
+    private void onNotMade(Throwable cause) {
         if (state == State.CLOSED) {
             requester.onNothingLeft();
             return;
         }
-        onAttemptFailed("the device makes no connection: " + cause.getMessage());
+        onAttemptFailed("no connection can be made: " + cause.getMessage());
         goOn();
     }
 

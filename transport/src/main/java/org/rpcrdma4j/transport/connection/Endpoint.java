@@ -77,6 +77,7 @@ public final class Endpoint {
      *
      * @param worker runs the release at the end, which may wait for threads of the device
      * @throws IllegalStateException if the device is short of something; nothing is left behind then
+     * @throws OutOfMemoryError if there is no native memory for the buffers; nothing is left behind then
      */
     public Endpoint(
             RdmaDevice device,

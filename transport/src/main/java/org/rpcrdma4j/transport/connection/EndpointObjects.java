@@ -38,7 +38,7 @@ record EndpointObjects(
             QueuePair queuePair = domain.createQueuePair(new QueuePairOptions(
                     completions, completions, options.sendDepth(), options.receives(), options.maxSges()));
             return new EndpointObjects(domain, completions, queuePair, receives, sends);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | OutOfMemoryError e) {
             undo.forEach(Runnable::run);
             throw e;
         }
