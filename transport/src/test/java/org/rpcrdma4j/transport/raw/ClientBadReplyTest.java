@@ -8,11 +8,14 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.rpcrdma4j.transport.client.RpcRdmaClient;
 import org.rpcrdma4j.transport.client.TransportException.Kind;
 import org.rpcrdma4j.transport.event.ClientCounter;
 
@@ -30,6 +33,13 @@ class ClientBadReplyTest {
         final MemorySegment target = arena.allocate(8192, 4096);
 
         Case(Network network, BiConsumer<RawConnection, RawMessage> script) {
+            this(network, script, builder -> builder);
+        }
+
+        Case(
+                Network network,
+                BiConsumer<RawConnection, RawMessage> script,
+                UnaryOperator<RpcRdmaClient.Builder> settings) {
             rig = network.open();
             responder = new RawResponder(rig).privateData(ClientUnderTest.SERVER_DATA);
             responder.onMessage((connection, call) -> {
@@ -39,7 +49,7 @@ class ClientBadReplyTest {
                     script.accept(connection, call);
                 }
             });
-            client = ClientUnderTest.start(rig, responder);
+            client = ClientUnderTest.start(rig, responder, settings);
             client.works();
         }
 
@@ -375,6 +385,47 @@ class ClientBadReplyTest {
                                         .u32(Toy.CLOSING_WORD))));
     }
 
+    /** RFC 8166, Sections 6.1 and 3.4.6.2: the result stands in the stream though its chunk was there, or its length is another. */
+    @ParameterizedTest
+    @EnumSource
+    void aResultThatIsNotWhatItsWriteChunkSaysEndsTheCallOfAClientThatKnowsTheProgram(Network network) {
+        List<Function<RawMessage, Words>> answers = List.of(
+                call -> written(call, 0)
+                        .add(Words.reply(call.xid(), 0)
+                                .u32(1)
+                                .opaque(Toy.pattern(0, 500))
+                                .u32(Toy.CLOSING_WORD)),
+                call -> written(call, 500).add(Words.reply(call.xid(), 0).u32(1, 501, Toy.CLOSING_WORD)),
+                call -> written(call, 500).add(Words.reply(call.xid(), Toy.GARBAGE_ARGS)));
+        for (Function<RawMessage, Words> answer : answers) {
+            try (Case each = new Case(
+                    network,
+                    (connection, call) -> connection.send(answer.apply(call)),
+                    builder -> builder.bindings(Toy.bindings()))) {
+                each.client.awaitFailure(each.callWithTarget(), Kind.BAD_REPLY);
+                each.client.checkUnharmed();
+                each.client.finish();
+            }
+        }
+        try (Case each = new Case(
+                network,
+                (connection, call) -> connection.send(
+                        written(call, 500).add(Words.reply(call.xid(), 0).u32(1, 500, 1))),
+                builder -> builder.bindings(Toy.bindings()))) {
+            assertThat(each.client.await(each.callWithTarget()).reply().placedBytes())
+                    .isEqualTo(500);
+            each.client.finish();
+        }
+    }
+
+    /** The header of a reply that says that so many bytes went into the first segment of the Write chunk. */
+    private static Words written(RawMessage call, int bytes) {
+        List<Integer> lengths =
+                new ArrayList<>(Collections.nCopies(call.writeList().getFirst().size(), 0));
+        lengths.set(0, bytes);
+        return RawReplies.lists(call, CREDITS, 0, lengths);
+    }
+
     @ParameterizedTest
     @EnumSource
     void segmentsThatGrewOrChangedEndTheCallAndTheConnection(Network network) {
@@ -480,7 +531,7 @@ class ClientBadReplyTest {
             int segments = call.writeList().getFirst().size();
             connection.send(
                     turn.size() == 1
-                            ? RawReplies.lists(call, CREDITS, 0, java.util.Collections.nCopies(segments, 0))
+                            ? RawReplies.lists(call, CREDITS, 0, Collections.nCopies(segments, 0))
                                     .add(status)
                             : Words.header(call.xid(), 1, CREDITS, 0)
                                     .end()

@@ -93,7 +93,7 @@ public final class Toy implements RequestHandler {
 
         @Override
         public ReplyBound replyBound(CallHeader call, XdrReader arguments) {
-            return ReplyBound.configured(1 << 20);
+            return call.procedure() == FETCH ? ReplyBound.withItem(200, 1 << 20) : ReplyBound.configured(1 << 20);
         }
     }
 
