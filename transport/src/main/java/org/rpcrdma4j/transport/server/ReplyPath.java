@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.transport.server;
 
-import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -38,7 +37,6 @@ import org.rpcrdma4j.transport.xdr.XdrReader;
  */
 final class ReplyPath {
 
-    private static final System.Logger LOG = System.getLogger(ReplyPath.class.getName());
     private static final ValueLayout.OfInt WORD = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final long CREDITS_OFFSET = 8;
     private static final long RETRY_NANOS = 10_000_000;
@@ -110,8 +108,12 @@ final class ReplyPath {
             if (isEligible(slot, request)) {
                 context.handler().onRequest(request);
             }
-        } catch (Exception e) {
-            LOG.log(Level.WARNING, "handler failed", e);
+        } catch (Throwable e) {
+            // An Error too: the client is owed an answer, and the thread serves others.
+            context.log().warn("the handler of " + slot + " failed", e);
+            if (e instanceof InterruptedException) {
+                Thread.currentThread().interrupt();
+            }
             if (!request.isAnswered()) {
                 request.replyError(ReplyHeader.of(request.xid(), AcceptStatus.SYSTEM_ERR));
             }

@@ -148,7 +148,7 @@ public final class RpcRdmaServer implements AutoCloseable {
                         request.remoteAddress().toString()),
                 "ENDPOINT",
                 refusal);
-        LOG.log(Level.WARNING, "connection from {0} refused: {1}", request.remoteAddress(), refusal);
+        context.log().warn("connection from " + request.remoteAddress() + " refused: " + refusal);
         try {
             request.reject(Octets.EMPTY);
         } catch (IllegalStateException e) {
@@ -327,7 +327,8 @@ public final class RpcRdmaServer implements AutoCloseable {
                         wireListener,
                         new MemoryBudget(options.serverMemoryBytes()),
                         new FatalXids(FATAL_XIDS, FATAL_XID_NANOS),
-                        new AtomicInteger());
+                        new AtomicInteger(),
+                        new BoundedLog());
                 return new RpcRdmaServer(context, threads.owned(), address);
             } catch (IOException | RuntimeException e) {
                 threads.owned().forEach(RpcRdmaServer::closeQuietly);

@@ -19,6 +19,7 @@ import org.rpcrdma4j.verbs.RdmaDevice;
  * @param budget memory of all connections together
  * @param fatalXids calls that broke a connection
  * @param connectionCount how many connections there were so far
+ * @param log for what clients can cause
  */
 record ServerContext(
         RdmaDevice device,
@@ -32,7 +33,8 @@ record ServerContext(
         @Nullable WireListener wireListener,
         MemoryBudget budget,
         FatalXids fatalXids,
-        AtomicInteger connectionCount) {
+        AtomicInteger connectionCount,
+        BoundedLog log) {
 
     /** The number of the next connection, from 1. */
     int nextConnection() {
