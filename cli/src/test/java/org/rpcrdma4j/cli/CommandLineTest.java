@@ -33,7 +33,7 @@ class CommandLineTest {
                 .contains("refused, memory unchanged")
                 .contains("the first connection is CONNECTED")
                 .contains("8 calls, 4 MiB each way, all bytes equal; 8 registrations")
-                .containsPattern("mountstats +rdma 0 0 1 ")
+                .containsPattern("mountstats +xprt:\trdma 0 0 1 0 0 8 8 0 ")
                 .contains("0 bytes leased, 0 regions")
                 .containsPattern("RDMA Write +[0-9.]+ GiB/s, [0-9.]+ of plain TCP")
                 .containsPattern("RDMA Read +[0-9.]+ GiB/s, [0-9.]+ of plain TCP");
