@@ -399,4 +399,38 @@ class ServerCallsTest {
             assertThat(fixture.exchange(plain, call).invalidatedKey()).isNull();
         }
     }
+
+    @ParameterizedTest
+    @EnumSource
+    void servesTheLargestCallThatEveryNfsServerMustServe(Network network) {
+        // RFC 8267, Section 6.4.2: a Long Call, a Read chunk, a Write chunk and a Reply chunk of 16 segments each.
+        try (ServerFixture fixture = new ServerFixture(network)) {
+            RawConnection client = fixture.connect();
+            byte[] data = TestProgram.result(1603);
+            byte[] body = storeHead(XID, data.length).u32(TestProgram.MARK).toBytes();
+            RawConnection.Exposed longCall = source(client, body);
+            RawConnection.Exposed item = source(client, data);
+            RawConnection.Exposed room = target(client, 1600);
+            RawConnection.Exposed reply = target(client, 1600);
+            Words header = Words.header(XID, 1, 64, Words.RDMA_NOMSG);
+            for (int i = 0; i < 16; i++) {
+                header.readSegment(0, longCall.part(3 * i, i == 15 ? body.length - 45 : 3));
+            }
+            for (int i = 0; i < 16; i++) {
+                header.readSegment(48, item.part(100 * i, i == 15 ? 103 : 100));
+            }
+            Segment[] rooms = new Segment[16];
+            Segment[] replies = new Segment[16];
+            for (int i = 0; i < 16; i++) {
+                rooms[i] = room.part(100 * i, 100);
+                replies[i] = reply.part(100 * i, 100);
+            }
+            RawMessage answer =
+                    fixture.exchange(client, header.end().chunk(rooms).end().chunk(replies));
+            assertThat(answer.body()).isEqualTo(Words.reply(XID, 0).u32(1).toBytes());
+            assertThat(answer.writeList().getFirst()).hasSize(16);
+            assertThat(answer.replyChunk()).hasSize(16);
+            assertThat(fixture.program.stored.getFirst()).isEqualTo(data);
+        }
+    }
 }

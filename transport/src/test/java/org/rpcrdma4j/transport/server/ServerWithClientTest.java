@@ -28,6 +28,10 @@ class ServerWithClientTest {
     private static final Duration LONG = Duration.ofSeconds(60);
 
     private static RpcRdmaClient client(ServerFixture fixture) {
+        return builder(fixture).build();
+    }
+
+    private static RpcRdmaClient.Builder builder(ServerFixture fixture) {
         RpcRdmaClient.Builder builder = RpcRdmaClient.builder(fixture.rig.clientDevice(), fixture.address())
                 .maxPayloadBytes(16 << 20)
                 .maxSegments(32)
@@ -36,7 +40,7 @@ class ServerWithClientTest {
         if (fixture.rig.isSimulated()) {
             builder.callbacks(Runnable::run);
         }
-        return builder.build();
+        return builder;
     }
 
     private static void close(ServerFixture fixture, RpcRdmaClient client) {
@@ -176,5 +180,48 @@ class ServerWithClientTest {
             close(fixture, client);
         }
         fixture.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void callsBackWhileForwardCallsGoOn(Network network) {
+        HeldRequests held = new HeldRequests();
+        try (ServerFixture fixture = new ServerFixture(network.open(), ServerOptions.DEFAULT, held)) {
+            RpcRdmaClient client = builder(fixture)
+                    .reverseHandler(
+                            call -> call.reply(MemorySegment.ofArray(Words.reply(call.xid(), 0)
+                                    .u32(TestProgram.MARK)
+                                    .toBytes())),
+                            4)
+                    .build();
+            List<PendingReply> forward = new ArrayList<>();
+            for (int i = 0; i < 5; i++) {
+                forward.add(client.send(CallMessage.builder(head(client, TestProgram.NULL))
+                        .timeout(LONG)
+                        .build()));
+            }
+            fixture.await("a forward call is there", () -> held.size() > 0);
+            ServerRequest first = held.take();
+            ReverseClient reverse = first.reverse();
+            reverse.enable();
+            List<CompletableFuture<MemorySegment>> back = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                back.add(reverse.call(
+                        MemorySegment.ofArray(
+                                Words.call(0, 0x4000_0000, 1, 1).u32(i).toBytes()),
+                        LONG));
+            }
+            fixture.await("all reverse calls are answered", () -> back.stream().allMatch(CompletableFuture::isDone));
+            for (CompletableFuture<MemorySegment> reply : back) {
+                assertThat(reply.join().byteSize()).isEqualTo(28);
+            }
+            HeldRequests.answer(first);
+            fixture.await("all forward calls are answered", () -> {
+                held.answerAll();
+                return forward.stream().allMatch(PendingReply::isDone);
+            });
+            assertThat(forward).allMatch(reply -> !reply.isCompletedExceptionally());
+            close(fixture, client);
+        }
     }
 }
