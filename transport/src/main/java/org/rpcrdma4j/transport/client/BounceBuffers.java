@@ -13,17 +13,18 @@ import org.rpcrdma4j.transport.event.Counters;
  * Native memory that stands in for memory that cannot be registered: pieces of power-of-two sizes, kept for the next call. What was
  * taken is given back exactly once, when no region covers it any more. May be used by any thread.
  *
- * <p>The memory is freed when the last reference to this object is gone, so that a late user can never meet freed memory.
+ * <p>What is above a bound is not kept. Memory is freed by the collector, so that a late user can never meet freed memory.
  */
 final class BounceBuffers {
 
     private static final int SMALLEST_BITS = 12;
     private static final int PAGE_BYTES = 4096;
     private static final int SIZES = 20;
+    private static final long MOST_KEPT_BYTES = 64L << 20;
 
-    private final Arena arena = Arena.ofAuto();
     private final List<ArrayDeque<MemorySegment>> free = new ArrayList<>(SIZES);
     private long takenBytes;
+    private long keptBytes;
     private final Counters<ClientCounter> counters;
 
     BounceBuffers(Counters<ClientCounter> counters) {
@@ -38,8 +39,10 @@ final class BounceBuffers {
         int size = sizeIndex(bytes);
         MemorySegment buffer = free.get(size).poll();
         long capacity = 1L << (size + SMALLEST_BITS);
-        if (buffer == null) {
-            buffer = arena.allocate(capacity, PAGE_BYTES);
+        if (buffer != null) {
+            keptBytes -= capacity;
+        } else {
+            buffer = Arena.ofAuto().allocate(capacity, PAGE_BYTES);
             counters.add(ClientCounter.HARDWAY_BYTES, capacity);
         }
         takenBytes += capacity;
@@ -49,7 +52,10 @@ final class BounceBuffers {
     /** Gives back what {@link #take} gave, the whole of it. */
     synchronized void giveBack(MemorySegment buffer) {
         takenBytes -= buffer.byteSize();
-        free.get(sizeIndex(buffer.byteSize())).push(buffer);
+        if (keptBytes + buffer.byteSize() <= MOST_KEPT_BYTES) {
+            keptBytes += buffer.byteSize();
+            free.get(sizeIndex(buffer.byteSize())).push(buffer);
+        }
     }
 
     /** Bytes that are out. */

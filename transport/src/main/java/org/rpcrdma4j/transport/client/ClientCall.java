@@ -161,6 +161,11 @@ final class ClientCall extends Deadlines.Entry {
         return state;
     }
 
+    /** Whether its caller may still give it up. */
+    boolean canBeGivenUp() {
+        return state == State.QUEUED || state == State.SENT;
+    }
+
     /** Whether its caller waits no more for the server. */
     boolean isGivenUp() {
         return state == State.GIVEN_UP || state == State.UNANSWERED;

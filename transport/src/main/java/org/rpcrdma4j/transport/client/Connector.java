@@ -3,10 +3,13 @@ package org.rpcrdma4j.transport.client;
 
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
+import org.rpcrdma4j.transport.client.TransportException.Kind;
 import org.rpcrdma4j.transport.connection.DisconnectCause;
 import org.rpcrdma4j.transport.event.ClientCounter;
 import org.rpcrdma4j.transport.event.ConnectionLabel;
 import org.rpcrdma4j.transport.event.Counters;
+import org.rpcrdma4j.transport.event.Gauge;
+import org.rpcrdma4j.transport.event.Gauges;
 import org.rpcrdma4j.transport.event.TransportEvents;
 import org.rpcrdma4j.transport.frwr.SendQueuePlan;
 import org.rpcrdma4j.transport.time.TimeSource;
@@ -207,7 +210,7 @@ final class Connector {
         counters.increment(ClientCounter.CONNECT_FAILURES);
         counters.add(ClientCounter.CONNECT_NANOS, context.time().nanoTime() - attemptNanos);
         if (options.connectAttempts() > 0 && failedAttempts >= options.connectAttempts()) {
-            requester.failWaiting(failedAttempts + " attempts to connect failed, the last: " + detail);
+            requester.failWaiting(Kind.CONNECTION_LOST, failedAttempts + " attempts to connect failed, the last: " + detail);
         }
     }
 
@@ -302,6 +305,26 @@ final class Connector {
         } else if (before != State.OPENING) {
             requester.onNothingLeft();
         }
+    }
+
+    Gauges gauges() {
+        Gauges gauges = new Gauges().set(Gauge.CALLS_WAITING, requester.waiting()).set(context.device().ledger());
+        ClientConnection current = connection;
+        if (current == null) {
+            return gauges.set(Gauge.CONNECTIONS, 0);
+        }
+        long now = context.time().nanoTime();
+        long oldest = 0;
+        for (ClientCall call : requester.callsOn(current)) {
+            oldest = call.isAnswered() ? oldest : Math.max(oldest, now - call.sentNanos());
+        }
+        int zombies = creditsWithoutCaller(current);
+        return gauges.set(Gauge.CONNECTIONS, current.endpoint().isConnected() ? 1 : 0)
+                .set(Gauge.CREDITS_GRANTED, current.credits().limit())
+                .set(Gauge.CALLS_IN_FLIGHT, current.credits().unanswered() - zombies)
+                .set(Gauge.CALLS_ZOMBIE, zombies)
+                .set(Gauge.OLDEST_CALL_AGE_NANOS, oldest)
+                .set(Gauge.RECEIVES_OUTSTANDING, current.endpoint().receivesOutstanding());
     }
 
     @Override

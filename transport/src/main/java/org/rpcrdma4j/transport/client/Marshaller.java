@@ -123,7 +123,8 @@ final class Marshaller {
         } catch (IllegalStateException
                 | IllegalArgumentException
                 | WrongThreadException
-                | IndexOutOfBoundsException e) {
+                | IndexOutOfBoundsException
+                | OutOfMemoryError e) {
             registrar.unmap(slot.regions());
             fail(Kind.REGISTRATION_FAILED, "its memory cannot be used: " + e.getMessage());
             return Outcome.UNSENDABLE;

@@ -12,6 +12,7 @@ import org.rpcrdma4j.transport.connection.Monitor;
 import org.rpcrdma4j.transport.event.ClientCounter;
 import org.rpcrdma4j.transport.event.ClientEvents;
 import org.rpcrdma4j.transport.event.Counters;
+import org.rpcrdma4j.transport.event.Gauges;
 import org.rpcrdma4j.transport.time.TimeSource;
 
 /**
@@ -99,8 +100,7 @@ final class Requester {
     }
 
     /** The oldest call that waits; null if none does. */
-    @Nullable
-    ClientCall firstWaiting() {
+    @Nullable ClientCall firstWaiting() {
         return queue.first();
     }
 
@@ -247,11 +247,11 @@ final class Requester {
         }
     }
 
-    /** Every waiting call fails: no connection comes about. */
-    void failWaiting(String detail) {
+    /** Every waiting call fails. */
+    void failWaiting(Kind kind, String detail) {
         ClientCall call;
         while ((call = queue.first()) != null) {
-            onUnsendable(call, Kind.CONNECTION_LOST, detail);
+            onUnsendable(call, kind, detail);
         }
     }
 
@@ -260,11 +260,7 @@ final class Requester {
         monitor.enter();
         try {
             ClientCall call = pending.boundCall();
-            if (call == null) {
-                return false;
-            }
-            ClientCall.State state = call.state();
-            if (state != ClientCall.State.QUEUED && state != ClientCall.State.SENT) {
+            if (call == null || !call.canBeGivenUp()) {
                 return false;
             }
             counters.increment(ClientCounter.CANCELS);
@@ -357,10 +353,7 @@ final class Requester {
         try {
             if (!closing) {
                 closing = true;
-                ClientCall call;
-                while ((call = queue.first()) != null) {
-                    onUnsendable(call, Kind.CLOSED, "client is closed");
-                }
+                failWaiting(Kind.CLOSED, "client is closed");
                 connector.close();
             }
         } finally {
@@ -378,6 +371,15 @@ final class Requester {
     /** The calls that were sent on the connection and have not ended, the oldest first. */
     List<ClientCall> callsOn(ClientConnection connection) {
         return table.sentOn(connection);
+    }
+
+    Gauges gauges() {
+        monitor.enter();
+        try {
+            return connector.gauges();
+        } finally {
+            monitor.leave();
+        }
     }
 
     @Override

@@ -17,6 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.event.ClientCounter;
 import org.rpcrdma4j.transport.event.Counters;
+import org.rpcrdma4j.transport.event.Gauges;
 import org.rpcrdma4j.transport.event.WireListener;
 import org.rpcrdma4j.transport.time.TimeSource;
 import org.rpcrdma4j.transport.ulb.Bindings;
@@ -127,6 +128,11 @@ public final class RpcRdmaClient implements AutoCloseable {
     /** What this client has counted. */
     public Counters<ClientCounter> counters() {
         return requester.counters();
+    }
+
+    /** Levels of this moment. */
+    public Gauges gauges() {
+        return requester.gauges();
     }
 
     /** For tests: bytes of bounce buffers that calls have. */

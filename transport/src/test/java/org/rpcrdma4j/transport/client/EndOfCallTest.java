@@ -17,6 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.rpcrdma4j.transport.client.TransportException.Kind;
 import org.rpcrdma4j.transport.event.ClientCounter;
+import org.rpcrdma4j.transport.event.Gauge;
 import org.rpcrdma4j.transport.raw.Network;
 import org.rpcrdma4j.transport.raw.RawConnection;
 import org.rpcrdma4j.transport.raw.RawMessage;
@@ -102,6 +103,9 @@ class EndOfCallTest {
             PendingReply second = fixture.client.send(fixture.nullCall().build());
             fixture.rig.settle();
             assertThat(fixture.responder.messageCount()).isEqualTo(1);
+            assertThat(fixture.client.gauges().get(Gauge.CALLS_ZOMBIE)).isEqualTo(1);
+            assertThat(fixture.client.gauges().get(Gauge.CALLS_WAITING)).isEqualTo(1);
+            assertThat(fixture.client.gauges().get(Gauge.CALLS_IN_FLIGHT)).isZero();
             ClientFixture.answer(fixture.responder.connection(), call.xid(), 2);
             ClientFixture.answer(fixture.responder.connection(), fixture.call(2).xid(), 2);
             fixture.reply(second);
