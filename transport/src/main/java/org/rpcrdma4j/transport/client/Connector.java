@@ -210,7 +210,8 @@ final class Connector {
         counters.increment(ClientCounter.CONNECT_FAILURES);
         counters.add(ClientCounter.CONNECT_NANOS, context.time().nanoTime() - attemptNanos);
         if (options.connectAttempts() > 0 && failedAttempts >= options.connectAttempts()) {
-            requester.failWaiting(Kind.CONNECTION_LOST, failedAttempts + " attempts to connect failed, the last: " + detail);
+            requester.failWaiting(
+                    Kind.CONNECTION_LOST, failedAttempts + " attempts to connect failed, the last: " + detail);
         }
     }
 
@@ -308,7 +309,9 @@ final class Connector {
     }
 
     Gauges gauges() {
-        Gauges gauges = new Gauges().set(Gauge.CALLS_WAITING, requester.waiting()).set(context.device().ledger());
+        Gauges gauges = new Gauges()
+                .set(Gauge.CALLS_WAITING, requester.waiting())
+                .set(context.device().ledger());
         ClientConnection current = connection;
         if (current == null) {
             return gauges.set(Gauge.CONNECTIONS, 0);

@@ -100,7 +100,8 @@ final class Requester {
     }
 
     /** The oldest call that waits; null if none does. */
-    @Nullable ClientCall firstWaiting() {
+    @Nullable
+    ClientCall firstWaiting() {
         return queue.first();
     }
 
