@@ -14,6 +14,8 @@ import org.rpcrdma4j.transport.event.ClientEvents;
 import org.rpcrdma4j.transport.event.ConnectionLabel;
 import org.rpcrdma4j.transport.event.Counters;
 import org.rpcrdma4j.transport.event.Direction;
+import org.rpcrdma4j.transport.event.Gauge;
+import org.rpcrdma4j.transport.event.Gauges;
 import org.rpcrdma4j.transport.event.TransportEvents;
 import org.rpcrdma4j.transport.event.WireListener;
 import org.rpcrdma4j.transport.frwr.RegionLink;
@@ -379,6 +381,10 @@ final class ClientConnection implements EndpointListener, RegionLink {
     @Override
     public void onClosed() {
         connector.onClosed(this);
+    }
+
+    Gauges fill(Gauges gauges) {
+        return registrar.fill(gauges).set(Gauge.SEND_BUFFERS_IN_USE, slots.sendsOutstanding());
     }
 
     @Override

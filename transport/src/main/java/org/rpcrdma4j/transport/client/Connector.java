@@ -322,7 +322,8 @@ final class Connector {
             oldest = call.isAnswered() ? oldest : Math.max(oldest, now - call.sentNanos());
         }
         int zombies = creditsWithoutCaller(current);
-        return gauges.set(Gauge.CONNECTIONS, current.endpoint().isConnected() ? 1 : 0)
+        return current.fill(gauges)
+                .set(Gauge.CONNECTIONS, current.endpoint().isConnected() ? 1 : 0)
                 .set(Gauge.CREDITS_GRANTED, current.credits().limit())
                 .set(Gauge.CALLS_IN_FLIGHT, current.credits().unanswered() - zombies)
                 .set(Gauge.CALLS_ZOMBIE, zombies)

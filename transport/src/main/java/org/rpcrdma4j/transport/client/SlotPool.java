@@ -71,6 +71,11 @@ final class SlotPool {
         return index < slots.size() ? slots.get(index) : null;
     }
 
+    /** How many send buffers are with Sends. */
+    long sendsOutstanding() {
+        return slots.stream().filter(RequestSlot::isSendOutstanding).count();
+    }
+
     /** The connection is over: no call and no Send has a slot any more. */
     void abandonAll() {
         for (RequestSlot slot : slots) {

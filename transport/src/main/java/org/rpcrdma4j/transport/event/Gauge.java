@@ -29,8 +29,6 @@ public enum Gauge {
     REGIONS_INVALIDATING(Kind.SUM),
     /** Regions of unknown state that recovery has. */
     REGIONS_IN_RECOVERY(Kind.SUM),
-    /** Regions that could not be given back. */
-    REGIONS_ORPHANED(Kind.SUM),
 
     /** Leases on memory that the device holds: those taken minus those given back. 0 after the device's last connection is closed. */
     MEMORY_LEASES(Kind.SUM),
@@ -39,20 +37,10 @@ public enum Gauge {
     /** Regions of any kind that the device has. */
     DEVICE_REGIONS(Kind.SUM),
 
-    /** Work requests of the send queue that are outstanding. */
-    SEND_QUEUE_OUTSTANDING(Kind.SUM),
-    /** The most that ever were. The largest. */
-    SEND_QUEUE_HIGH_WATER(Kind.MAX),
-    /** Age of the oldest work request of the send queue without a completion, in nanoseconds; 0 if there is none. The largest. */
-    OLDEST_WORK_REQUEST_AGE_NANOS(Kind.MAX),
     /** Receives that are outstanding. */
     RECEIVES_OUTSTANDING(Kind.SUM),
-    /** The most received messages that were held at one time, so that their Receives were missing. The largest. */
-    RECEIVES_HELD_HIGH_WATER(Kind.MAX),
     /** Send buffers that are with Sends. */
-    SEND_BUFFERS_IN_USE(Kind.SUM),
-    /** The most that ever were. The largest. */
-    SEND_BUFFERS_HIGH_WATER(Kind.MAX);
+    SEND_BUFFERS_IN_USE(Kind.SUM);
 
     private enum Kind {
         SUM,

@@ -5,11 +5,14 @@ import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.connection.DisconnectCause;
 import org.rpcrdma4j.transport.connection.Monitor;
 import org.rpcrdma4j.transport.connection.WorkIds;
 import org.rpcrdma4j.transport.event.ClientCounter;
+import org.rpcrdma4j.transport.event.Gauge;
+import org.rpcrdma4j.transport.event.Gauges;
 import org.rpcrdma4j.transport.event.RegionTransition;
 import org.rpcrdma4j.verbs.RegisterRequest;
 import org.rpcrdma4j.verbs.SendQueueRequest;
@@ -294,6 +297,27 @@ public final class Registrar {
             }
         }
         whenGone.run();
+    }
+
+    /** Sets how many regions are in whose custody. */
+    public Gauges fill(Gauges gauges) {
+        monitor.requireHeld();
+        List<Region> regions = pool.regions();
+        return gauges.set(Gauge.REGIONS_FREE, count(regions, region -> region.custody() == Custody.FREE))
+                .set(Gauge.REGIONS_MAPPING, count(regions, region -> region.custody() == Custody.MAPPING))
+                .set(Gauge.REGIONS_REGISTERED, count(regions, Registrar::isOpen))
+                .set(
+                        Gauge.REGIONS_INVALIDATING,
+                        count(regions, region -> region.custody() == Custody.REGISTERED && !isOpen(region)))
+                .set(Gauge.REGIONS_IN_RECOVERY, count(regions, region -> region.custody() == Custody.RECOVERY));
+    }
+
+    private static boolean isOpen(Region region) {
+        return region.custody() == Custody.REGISTERED && region.invalidation() == null;
+    }
+
+    private static long count(List<Region> regions, Predicate<Region> which) {
+        return regions.stream().filter(which).count();
     }
 
     @Override

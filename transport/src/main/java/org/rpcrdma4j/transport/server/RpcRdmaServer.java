@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.connection.DisconnectCause;
 import org.rpcrdma4j.transport.event.ConnectionLabel;
 import org.rpcrdma4j.transport.event.Counters;
+import org.rpcrdma4j.transport.event.Gauge;
+import org.rpcrdma4j.transport.event.Gauges;
 import org.rpcrdma4j.transport.event.ServerCounter;
 import org.rpcrdma4j.transport.event.ServerEvents;
 import org.rpcrdma4j.transport.event.WireListener;
@@ -99,6 +101,13 @@ public final class RpcRdmaServer implements AutoCloseable {
         List<String> lines = new ArrayList<>();
         connections.forEach(connection -> lines.add(connection.toString()));
         return lines;
+    }
+
+    /** Levels of this moment: the connections, and the device's account of memory. */
+    public Gauges gauges() {
+        return new Gauges()
+                .set(Gauge.CONNECTIONS, connections())
+                .set(context.device().ledger());
     }
 
     private void onConnectRequest(ConnectRequest request) {

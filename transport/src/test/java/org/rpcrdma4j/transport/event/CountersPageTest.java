@@ -62,18 +62,18 @@ class CountersPageTest {
     void gaugesOfSeveralConnectionsAreAddedOrTheLargestTaken() {
         Gauges all = new Gauges()
                 .set(Gauge.REGIONS_FREE, 5)
-                .set(Gauge.SEND_QUEUE_HIGH_WATER, 30)
+                .set(Gauge.OLDEST_CALL_AGE_NANOS, 30)
                 .combine(new Gauges()
                         .set(Gauge.REGIONS_FREE, 7)
-                        .set(Gauge.SEND_QUEUE_HIGH_WATER, 20)
-                        .set(Gauge.OLDEST_CALL_AGE_NANOS, 9));
+                        .set(Gauge.OLDEST_CALL_AGE_NANOS, 20)
+                        .set(Gauge.CALLS_ZOMBIE, 9));
 
         assertThat(all.get(Gauge.REGIONS_FREE)).isEqualTo(12);
-        assertThat(all.get(Gauge.SEND_QUEUE_HIGH_WATER)).isEqualTo(30);
-        assertThat(all.get(Gauge.OLDEST_CALL_AGE_NANOS)).isEqualTo(9);
+        assertThat(all.get(Gauge.OLDEST_CALL_AGE_NANOS)).isEqualTo(30);
+        assertThat(all.get(Gauge.CALLS_ZOMBIE)).isEqualTo(9);
         assertThat(all.get(Gauge.CALLS_WAITING)).isZero();
         assertThat(all.snapshot())
-                .containsOnlyKeys(Gauge.REGIONS_FREE, Gauge.SEND_QUEUE_HIGH_WATER, Gauge.OLDEST_CALL_AGE_NANOS);
+                .containsOnlyKeys(Gauge.REGIONS_FREE, Gauge.OLDEST_CALL_AGE_NANOS, Gauge.CALLS_ZOMBIE);
     }
 
     @Test
