@@ -27,8 +27,9 @@ record ConnectionTerms(PrivateMessage own, PrivateMessage peer) {
     }
 
     private static PrivateMessage own(ClientOptions options) {
-        return new PrivateMessage(
-                options.remoteInvalidation(), options.inlineSendBytes(), options.inlineReceiveBytes());
+        // RFC 8797, Section 4.1: only if any handle of any call may be invalidated, and that of the pad must stay.
+        boolean remoteInvalidation = options.remoteInvalidation() && !options.offerWritePad();
+        return new PrivateMessage(remoteInvalidation, options.inlineSendBytes(), options.inlineReceiveBytes());
     }
 
     /** What came of it. */

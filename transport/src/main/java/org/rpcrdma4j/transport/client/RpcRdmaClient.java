@@ -247,7 +247,10 @@ public final class RpcRdmaClient implements AutoCloseable {
             return this;
         }
 
-        /** Whether Write chunks of odd length have a segment for their pad, against RFC 8166, Section 3.4.6.2; false unless set. */
+        /**
+         * Whether Write chunks of odd length have a segment for their pad, against RFC 8166, Section 3.4.6.2; false unless set. The server
+         * may invalidate no region then.
+         */
         public Builder offerWritePad(boolean value) {
             offerWritePad = value;
             return this;

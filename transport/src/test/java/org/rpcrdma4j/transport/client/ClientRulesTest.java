@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.rpcrdma4j.testkit.sim.FaultPlan;
 import org.rpcrdma4j.testkit.sim.ScriptedFaults;
 import org.rpcrdma4j.testkit.sim.SimulationOptions;
 import org.rpcrdma4j.transport.client.TransportException.Kind;
@@ -278,6 +279,30 @@ class ClientRulesTest {
                         CallMessage.builder(MemorySegment.ofArray(whole)).build()));
                 assertThat(fixture.call(1).procedure()).isEqualTo(Words.RDMA_NOMSG);
             }
+        }
+    }
+
+    /** The next connection has one; a call is sent when it is there. */
+    @Test
+    void aPadThatCannotBeRegisteredIsTheEndOfItsConnection() {
+        ScriptedFaults faults = new ScriptedFaults().refuse(FaultPlan.Resource.MAP, 1);
+        SimulatedRig rig = new SimulatedRig(1, SimulationOptions.DEFAULT.withFaults(faults), SimulationOptions.DEFAULT);
+        try (ClientFixture fixture = new ClientFixture(rig, builder -> builder.offerWritePad(true)).answering(4)) {
+            fixture.reply(fixture.client.send(fixture.nullCall().build()));
+            assertThat(fixture.counter(ClientCounter.REGION_MAP_FAILURES)).isEqualTo(1);
+            assertThat(fixture.responder.connectionCount()).isEqualTo(2);
+            assertThat(fixture.responder.connection(0).messageCount()).isZero();
+        }
+    }
+
+    /** RFC 8797, Section 4.1: the pad's handle stands in many calls, and is not to be invalidated by the reply to one. */
+    @ParameterizedTest
+    @CsvSource({"false,f6ab0e1801010303", "true,f6ab0e1801000303"})
+    void withRoomForPadNoRegionMayBeInvalidatedByTheServer(boolean pad, String privateData) {
+        try (ClientFixture fixture =
+                new ClientFixture(Network.SIMULATION.open(), builder -> builder.offerWritePad(pad)).answering(4)) {
+            fixture.reply(fixture.client.send(fixture.nullCall().build()));
+            assertThat(fixture.responder.requests().getFirst().privateData()).hasToString(privateData);
         }
     }
 }
