@@ -39,6 +39,7 @@ final class ReverseCalls implements ReverseClient {
     private static final ValueLayout.OfInt WORD = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final int MOST_WAITING = 64;
     private static final int SHORTEST_CALL = 40;
+    private static final int CALL = 0;
 
     private final ServerConnection connection;
     private final ServerContext context;
@@ -143,6 +144,11 @@ final class ReverseCalls implements ReverseClient {
         if (message.byteSize() < SHORTEST_CALL) {
             throw new IllegalArgumentException(
                     "an RPC call has at least " + SHORTEST_CALL + " bytes, not " + message.byteSize());
+        }
+        if (message.get(WORD, Integer.BYTES) != CALL) {
+            // RFC 8167, Section 5.1: the direction word of a reverse call says CALL.
+            throw new IllegalArgumentException(
+                    "an RPC call says " + CALL + " behind its XID, not " + message.get(WORD, Integer.BYTES));
         }
         if (message.byteSize() > maxCallBytes) {
             // RFC 8167, Section 5.3: without chunks a message has to fit inline.

@@ -2,9 +2,11 @@
 package org.rpcrdma4j.transport.server;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.net.InetSocketAddress;
+import java.nio.ByteOrder;
 import java.util.Collections;
 import java.util.List;
 import org.rpcrdma4j.transport.rpc.ReplyHeader;
@@ -19,6 +21,7 @@ import org.rpcrdma4j.transport.xdr.XdrWriter;
  */
 public final class ServerRequest {
 
+    private static final ValueLayout.OfInt WORD = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final VarHandle ANSWERED;
 
     static {
@@ -97,8 +100,10 @@ public final class ServerRequest {
      * Answers. The pieces may be changed when this returns; of their memory see {@link ReplyPieces#whenReleased}.
      *
      * @throws IllegalStateException if the request was answered already
+     * @throws IllegalArgumentException if the message has another XID than the call
      */
     public void reply(ReplyPieces reply) {
+        requireOwnXid(reply);
         claim();
         slot.connection.replies().reply(slot, reply);
     }
@@ -132,6 +137,18 @@ public final class ServerRequest {
     /** Whether it was answered. */
     public boolean isAnswered() {
         return answered;
+    }
+
+    /** RFC 8166, Section 4.2.1: header and RPC message have the same XID. */
+    private void requireOwnXid(ReplyPieces reply) {
+        if (answered || reply.size() == 0 || reply.piece(0).byteSize() < Integer.BYTES) {
+            return;
+        }
+        int xid = reply.piece(0).get(WORD, 0);
+        if (xid != slot.header.xid()) {
+            throw new IllegalArgumentException("not a reply to 0x" + Integer.toHexString(slot.header.xid())
+                    + ": it begins with 0x" + Integer.toHexString(xid));
+        }
     }
 
     private void claim() {

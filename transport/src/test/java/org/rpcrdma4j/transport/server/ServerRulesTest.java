@@ -2,6 +2,7 @@
 package org.rpcrdma4j.transport.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.rpcrdma4j.transport.server.ServerFixture.assertNullReply;
 import static org.rpcrdma4j.transport.server.ServerFixture.nullCall;
 
@@ -336,6 +337,31 @@ class ServerRulesTest {
             assertThat(fixture.exchange(client, Words.inline(XID, 8).add(good)).body())
                     .isEqualTo(Words.reply(XID, 0).opaque((byte) 1, (byte) 2).toBytes());
             assertNullReply(fixture.exchange(client, Words.inline(XID, 8).add(Words.call(XID, program, 2, 0))), XID);
+        }
+    }
+
+    /** RFC 8167, Section 5.1, and RFC 8166, Section 4.2.1: what a program gives is held against what its message must be. */
+    @ParameterizedTest
+    @EnumSource
+    void refusesRepliesOfAnotherXidAndReverseMessagesThatAreNoCall(Network network) {
+        HeldRequests held = new HeldRequests();
+        try (ServerFixture fixture = new ServerFixture(network.open(), ServerOptions.DEFAULT, held)) {
+            RawConnection client = fixture.connect();
+            ReverseClient reverse = enabled(fixture, client, held);
+            MemorySegment noCall = MemorySegment.ofArray(
+                    new Words().u32(99, 1, 2, CALLBACK, 1, 0, 0, 0, 0, 0).toBytes());
+            assertThatThrownBy(() -> reverse.call(noCall, LONG)).isInstanceOf(IllegalArgumentException.class);
+            client.send(nullCall(7));
+            fixture.await("the call is there", () -> held.size() == 1);
+            ServerRequest request = held.take();
+            MemorySegment other = MemorySegment.ofArray(Words.reply(8, 0).toBytes());
+            assertThatThrownBy(() -> request.reply(new ReplyPieces().data(other)))
+                    .isInstanceOf(IllegalArgumentException.class);
+            fixture.rig.settle();
+            assertThat(client.messageCount()).isEqualTo(1);
+            HeldRequests.answer(request);
+            fixture.await("the call is answered", () -> client.messageCount() == 2);
+            assertNullReply(client.message(1), 7);
         }
     }
 }
