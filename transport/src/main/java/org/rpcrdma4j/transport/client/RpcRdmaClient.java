@@ -247,10 +247,7 @@ public final class RpcRdmaClient implements AutoCloseable {
             return this;
         }
 
-        /**
-         * Whether Write chunks of odd length have a segment for their pad, against RFC 8166, Section 3.4.6.2; false unless set. The server
-         * may invalidate no region then.
-         */
+        /** Whether odd Write chunks have room for a pad, against RFC 8166, Section 3.4.6.2, and nothing is invalidated remotely; or not. */
         public Builder offerWritePad(boolean value) {
             offerWritePad = value;
             return this;
