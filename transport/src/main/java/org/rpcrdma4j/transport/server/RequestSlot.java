@@ -52,15 +52,16 @@ final class RequestSlot implements Runnable, Outbox.Entry {
     final int index;
     final TransportHeader header = new TransportHeader();
     final ReplyPlanner planner = new ReplyPlanner();
-    final SendRequest send = new SendRequest();
     final List<MemorySegment> message = new ArrayList<>(4);
     final List<PooledBuffer> results = new ArrayList<>(2);
     final List<MemoryRegion> foreign = new ArrayList<>(0);
-    final ArrayList<SendQueueRequest> chain = new ArrayList<>(1);
     final Runnable dispatch = this::dispatch;
     final SourceList sources = new SourceList();
-    private final ArrayList<RdmaWriteRequest> writes = new ArrayList<>(0);
+    private final Carriers[] carriers = {new Carriers(), new Carriers()};
     private int writesUsed;
+    SendRequest send = carriers[0].send;
+    ArrayList<SendQueueRequest> chain = carriers[0].chain;
+    private ArrayList<RdmaWriteRequest> writes = carriers[0].writes;
 
     State state = State.FREE;
     int generation;
@@ -112,6 +113,13 @@ final class RequestSlot implements Runnable, Outbox.Entry {
         NONE,
         ERR_VERS,
         ERR_CHUNK
+    }
+
+    /** The work requests of one reply. */
+    private static final class Carriers {
+        private final SendRequest send = new SendRequest();
+        private final ArrayList<SendQueueRequest> chain = new ArrayList<>(1);
+        private final ArrayList<RdmaWriteRequest> writes = new ArrayList<>(0);
     }
 
     RequestSlot(ServerConnection connection, int index) {
@@ -167,6 +175,19 @@ final class RequestSlot implements Runnable, Outbox.Entry {
         writesUsed = 0;
         chainPosted = 0;
         placesTaken = 0;
+    }
+
+    /**
+     * Ends one use; the next one has a number and work requests of its own. The device may still be looking at those of the last reply
+     * though its completion has come: ORDER: posts are made one after the other, so when they are used for the next but one, the thread
+     * that posted them has left.
+     */
+    void nextUse() {
+        generation++;
+        Carriers next = carriers[generation & 1];
+        send = next.send;
+        chain = next.chain;
+        writes = next.writes;
     }
 
     private void dispatch() {

@@ -151,6 +151,11 @@ public final class ServerRequest {
         }
     }
 
+    /** For tests. */
+    RequestSlot slot() {
+        return slot;
+    }
+
     private void claim() {
         if (!ANSWERED.compareAndSet(this, false, true)) {
             throw new IllegalStateException("the request was answered already");

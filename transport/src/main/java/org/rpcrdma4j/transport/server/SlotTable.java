@@ -102,7 +102,7 @@ final class SlotTable {
 
     private void giveBack(RequestSlot slot) {
         slot.state = RequestSlot.State.FREE;
-        slot.generation++;
+        slot.nextUse();
         free.add(slot);
     }
 
