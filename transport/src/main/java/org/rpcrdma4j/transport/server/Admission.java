@@ -51,6 +51,15 @@ final class Admission {
         maxBytes = context.options().connectionMemoryBytes();
     }
 
+    /** Most bytes that are reserved for one call: with less memory than that, it would wait for ever. */
+    static long mostBytes(long maxPayloadBytes) {
+        return CallAssembler.mostPullBytes(maxPayloadBytes) + mostResultBytes(maxPayloadBytes);
+    }
+
+    private static long mostResultBytes(long maxPayloadBytes) {
+        return maxPayloadBytes + REPLY_OVERHEAD;
+    }
+
     /** Takes a call that was checked, or is to be answered with an error: now, or when its turn comes. */
     void add(RequestSlot slot) {
         if (!waiting.isEmpty() || !admit(slot)) {
@@ -89,7 +98,7 @@ final class Admission {
         TransportHeader header = slot.header;
         long results = header.writeList().segments().totalLength()
                 + header.replyChunk().totalLength();
-        long wanted = assembler.pullBytes() + Math.min(results, maxPayloadBytes + REPLY_OVERHEAD);
+        long wanted = assembler.pullBytes() + Math.min(results, mostResultBytes(maxPayloadBytes));
         if (!reserve(slot, wanted)) {
             return false;
         }

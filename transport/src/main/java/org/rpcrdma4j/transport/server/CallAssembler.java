@@ -68,6 +68,11 @@ final class CallAssembler {
         maxPullBytes = maxChunkBytes + OVERHEAD;
     }
 
+    /** Most bytes that {@link #pullBytes} can be. */
+    static long mostPullBytes(long maxPayloadBytes) {
+        return XdrReader.padded(maxPayloadBytes) + OVERHEAD + ALIGNMENT;
+    }
+
     /**
      * Plans a call.
      *

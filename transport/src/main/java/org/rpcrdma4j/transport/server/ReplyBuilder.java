@@ -201,9 +201,8 @@ final class ReplyBuilder {
             slot.sources.add(own.region(), own.offsetOf(piece), piece.byteSize());
             return;
         }
-        MemoryRegion region = reply.released() != null && piece.isNative() && piece.byteSize() >= REGISTER_FROM
-                ? memory.registerForeign(piece)
-                : null;
+        boolean stays = reply.released() != null && piece.isNative() && !isReceived(slot, piece);
+        MemoryRegion region = stays && piece.byteSize() >= REGISTER_FROM ? memory.registerForeign(piece) : null;
         if (region != null) {
             slot.foreign.add(region);
             slot.sources.add(region, 0, piece.byteSize());
@@ -213,6 +212,16 @@ final class ReplyBuilder {
         PooledBuffer copy = copyBuffer(slot);
         MemorySegment.copy(piece, 0, copy.memory(), offset, piece.byteSize());
         slot.sources.add(copy.region(), offset, piece.byteSize());
+    }
+
+    /** Whether it lies in the slot's receive buffer, which is posted again before the reply is: such bytes have to be copied. */
+    private boolean isReceived(RequestSlot slot, MemorySegment piece) {
+        if (slot.receiveBuffer == RequestSlot.NONE) {
+            return false;
+        }
+        MemorySegment buffer = endpoint.receiveMemory(slot.receiveBuffer);
+        long offset = piece.address() - buffer.address();
+        return offset >= 0 && offset < buffer.byteSize();
     }
 
     private void addZeros(RequestSlot slot, int count) {

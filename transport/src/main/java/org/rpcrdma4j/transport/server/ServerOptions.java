@@ -14,7 +14,8 @@ import java.time.Duration;
  * @param maxWriteChunks most chunks of a call's Write list
  * @param maxSegmentsPerChunk most segments of a Write or Reply chunk
  * @param allowEmptyWriteChunk whether a Write chunk may have no segment (RFC 8166, Section 4.3.2.3); if not, ERR_CHUNK as newer Linux
- * @param connectionMemoryBytes most memory for arguments and results in flight, for each connection
+ * @param connectionMemoryBytes most memory for arguments and results in flight, for each connection: at least what one call can want,
+ *     about twice the payload and 128 KiB
  * @param serverMemoryBytes the same for all connections together
  * @param maxConnections most connections at a time; further ones are rejected
  * @param backlog most connections that wait to be accepted
@@ -74,7 +75,7 @@ public record ServerOptions(
         inRange("maxReadSegments", maxReadSegments, 1, 65_536);
         inRange("maxWriteChunks", maxWriteChunks, 1, 1024);
         inRange("maxSegmentsPerChunk", maxSegmentsPerChunk, 1, 65_536);
-        inRange("connectionMemoryBytes", connectionMemoryBytes, 2 * maxPayloadBytes, Long.MAX_VALUE);
+        inRange("connectionMemoryBytes", connectionMemoryBytes, leastMemoryBytes(maxPayloadBytes), Long.MAX_VALUE);
         inRange("serverMemoryBytes", serverMemoryBytes, connectionMemoryBytes, Long.MAX_VALUE);
         inRange("maxConnections", maxConnections, 1, 1 << 20);
         inRange("backlog", backlog, 1, 1 << 16);
@@ -90,6 +91,11 @@ public record ServerOptions(
         if (idleTimeout.isNegative()) {
             throw new IllegalArgumentException("idleTimeout " + idleTimeout + " must not be negative");
         }
+    }
+
+    /** What the largest call can want, with arguments and results. */
+    static long leastMemoryBytes(long maxPayloadBytes) {
+        return Admission.mostBytes(maxPayloadBytes);
     }
 
     private static void inRange(String name, long value, long low, long high) {
@@ -271,7 +277,7 @@ public record ServerOptions(
         public ServerOptions build() {
             long connection = connectionMemoryBytes > 0
                     ? connectionMemoryBytes
-                    : Math.max(4, Math.min(credits, 32)) * 2L * maxPayloadBytes;
+                    : Math.max(4, Math.min(credits, 32)) * leastMemoryBytes(maxPayloadBytes);
             long server = serverMemoryBytes > 0 ? serverMemoryBytes : 8 * connection;
             return new ServerOptions(
                     credits,
