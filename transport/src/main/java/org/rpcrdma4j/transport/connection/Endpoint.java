@@ -239,16 +239,6 @@ public final class Endpoint {
         }
     }
 
-    /** Keeps buffers and domain until {@link #letGo}, also beyond the queue pair's end. May be taken several times, before onClosed. */
-    public void hold() {
-        release.hold();
-    }
-
-    /** The opposite of {@link #hold}. */
-    public void letGo() {
-        release.letGo();
-    }
-
     private boolean isGone() {
         return state == State.RELEASING || state == State.CLOSED;
     }

@@ -42,8 +42,8 @@ public interface EndpointListener {
 
     /**
      * Both queues are drained, or were given up, and the queue pair is closed: neither peer nor device has any access to memory under it
-     * any more. Now regions are closed, and memory can go back to callers. Who needs the domain or the buffers beyond this call, because
-     * regions are closed on another thread, takes {@link Endpoint#hold} first.
+     * any more. Now regions are closed, and memory can go back to callers. What may wait for the device is left for {@link
+     * Monitor#afterwards}: that is done before buffers and domain are given back.
      */
     void onQueuePairClosed();
 

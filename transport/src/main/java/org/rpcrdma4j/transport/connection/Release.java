@@ -9,7 +9,7 @@ import java.util.concurrent.RejectedExecutionException;
  * for its own threads.
  *
  * <pre>
- *   begin --worker: queue pair closed--> told; waits while someone holds --worker: buffers, domain closed--> told
+ *   begin --worker: queue pair closed--> told; what is left for afterwards --worker: buffers, domain closed--> told
  * </pre>
  *
  * <p>All methods are called inside the monitor, and so are the two tasks that it was made with.
@@ -21,9 +21,6 @@ final class Release {
     private final Executor worker;
     private final Runnable onQueuePairClosed;
     private final Runnable onClosed;
-    private int holds;
-    private boolean queuePairClosed;
-    private boolean restReleased;
 
     Release(EndpointObjects objects, Monitor monitor, Executor worker, Runnable onQueuePairClosed, Runnable onClosed) {
         this.objects = objects;
@@ -31,22 +28,6 @@ final class Release {
         this.worker = worker;
         this.onQueuePairClosed = onQueuePairClosed;
         this.onClosed = onClosed;
-    }
-
-    /** Someone needs buffers or domain. */
-    void hold() {
-        monitor.requireHeld();
-        holds++;
-    }
-
-    /** The opposite. */
-    void letGo() {
-        monitor.requireHeld();
-        if (holds == 0) {
-            throw new IllegalStateException("nobody holds the endpoint");
-        }
-        holds--;
-        closeRestIfFree();
     }
 
     /** Starts; called once. */
@@ -59,16 +40,9 @@ final class Release {
         objects.queuePair().close();
         monitor.run(() -> {
             onQueuePairClosed.run();
-            queuePairClosed = true;
-            closeRestIfFree();
-        });
-    }
-
-    private void closeRestIfFree() {
-        if (queuePairClosed && holds == 0 && !restReleased) {
-            restReleased = true;
+            // ORDER: behind what the listener leaves for afterwards, which may still need the domain.
             onWorker(this::closeRest);
-        }
+        });
     }
 
     private void closeRest() {

@@ -120,6 +120,10 @@ final class CallIntake {
     }
 
     private void answerBad(RequestSlot slot, ErrorReply error, BadMessage cause) {
+        if (connection.isFinishing()) {
+            connection.release(slot);
+            return;
+        }
         bad(slot, cause);
         if (begin(slot)) {
             slot.error = error;
@@ -166,6 +170,10 @@ final class CallIntake {
     }
 
     private void onCall(RequestSlot slot, MemorySegment message, int bodyBytes) {
+        if (connection.isFinishing()) {
+            connection.release(slot);
+            return;
+        }
         TransportHeader header = slot.header;
         if (context.fatalXids()
                 .take(connection.remoteAddress(), header.xid(), context.time().nanoTime())) {

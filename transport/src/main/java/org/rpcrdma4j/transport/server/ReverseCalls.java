@@ -181,6 +181,7 @@ final class ReverseCalls implements ReverseClient {
         if (!call.ended) {
             waiting.remove(call);
             end(call, Kind.TIMED_OUT, "no reply in time");
+            connection.endIfIdle();
         }
     }
 
@@ -344,10 +345,10 @@ final class ReverseCalls implements ReverseClient {
         }
     }
 
-    /** Whether no call is on its way, and no Send. */
+    /** Whether nobody waits for a reply to a call that was sent, and no Send is on its way. */
     boolean isIdle() {
         for (Slot slot : slots) {
-            if (slot.inUse || slot.sending) {
+            if (slot.sending || (slot.call != null && !slot.call.ended)) {
                 return false;
             }
         }

@@ -133,21 +133,31 @@ public final class RpcRdmaServer implements AutoCloseable {
     private void accept(ConnectRequest request) {
         ServerConnection connection = null;
         String refusal = "the server is closing";
+        try {
+            connection = ServerConnection.create(context, request, this::onClosed);
+        } catch (IllegalStateException | IllegalArgumentException | OutOfMemoryError e) {
+            refusal = String.valueOf(e.getMessage());
+        }
+        boolean ends;
         synchronized (connections) {
             accepting--;
-            if (!finishing) {
-                try {
-                    connection = ServerConnection.create(context, request, this::onClosed);
-                    connections.add(connection);
-                } catch (IllegalStateException | IllegalArgumentException e) {
-                    refusal = String.valueOf(e.getMessage());
-                }
+            ends = finishing;
+            if (connection != null) {
+                connections.add(connection);
             }
         }
-        if (connection != null) {
+        if (connection != null && !ends) {
             connection.accept(request);
             return;
         }
+        if (connection != null) {
+            connection.abort(DisconnectCause.LOCAL_CLOSE, refusal);
+        }
+        refused(request, refusal);
+        finishIfEmpty();
+    }
+
+    private void refused(ConnectRequest request, String refusal) {
         context.counters().increment(ServerCounter.ACCEPT_FAILURES);
         ServerEvents.acceptFailed(
                 new ConnectionLabel(
@@ -158,11 +168,7 @@ public final class RpcRdmaServer implements AutoCloseable {
                 "ENDPOINT",
                 refusal);
         context.log().warn("connection from " + request.remoteAddress() + " refused: " + refusal);
-        try {
-            request.reject(Octets.EMPTY);
-        } catch (IllegalStateException e) {
-            LOG.log(Level.DEBUG, "the request was gone already", e);
-        }
+        ServerConnection.reject(request);
     }
 
     private void onClosed(ServerConnection connection) {
@@ -175,7 +181,7 @@ public final class RpcRdmaServer implements AutoCloseable {
     private void finishIfEmpty() {
         boolean done;
         synchronized (connections) {
-            done = finishing && connections.isEmpty();
+            done = finishing && accepting == 0 && connections.isEmpty();
         }
         if (done && finished.complete(null)) {
             owned.forEach(RpcRdmaServer::closeQuietly);

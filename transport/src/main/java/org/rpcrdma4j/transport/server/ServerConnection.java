@@ -27,6 +27,7 @@ import org.rpcrdma4j.verbs.cm.ConnectOptions;
 import org.rpcrdma4j.verbs.cm.ConnectRefusal;
 import org.rpcrdma4j.verbs.cm.ConnectRequest;
 import org.rpcrdma4j.verbs.cm.ConnectionInfo;
+import org.rpcrdma4j.verbs.cm.Octets;
 
 /**
  * One client's connection at the server: joins the parts that a call goes through and sees to the connection's end.
@@ -119,10 +120,20 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
             endpoint.ensureReceives(sizes.receives());
             endpoint.accept(request, options);
         } catch (IllegalStateException e) {
-            // The request was gone meanwhile.
+            // The request was gone meanwhile, or the server is aborted.
             endpoint.abort(DisconnectCause.CONNECTION_LOST, String.valueOf(e.getMessage()));
+            monitor.afterwards(() -> reject(request));
         } finally {
             monitor.leave();
+        }
+    }
+
+    /** Answers a request that is not accepted, unless it is answered or gone already. */
+    static void reject(ConnectRequest request) {
+        try {
+            request.reject(Octets.EMPTY);
+        } catch (IllegalStateException e) {
+            LOG.log(Level.DEBUG, "the request was gone already", e);
         }
     }
 
@@ -154,12 +165,13 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
         if (listener != null) {
             listener.onMessage(Direction.RECEIVED, id(), endpoint.receiveMemory(buffer), 0, length);
         }
-        if (ending || finishing) {
+        if (ending) {
             // Not accepted: the client sends it again on another connection.
             endpoint.releaseReceive(buffer);
             return;
         }
         intake.onMessage(buffer, length);
+        endIfIdle();
     }
 
     @Override
@@ -174,6 +186,7 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
             case SEND, WRITE -> {
                 if (index < 0) {
                     reverse.onSent(~index);
+                    endIfIdle();
                 } else {
                     onReplyPartComplete(slots.get(index));
                 }
@@ -261,7 +274,9 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
             }
         });
         reverse.onQueuePairClosed();
-        memory.close();
+        // ORDER: outside, since it waits for registrations that are being made, and yet before buffers and domain are
+        // given back; see Endpoint.
+        monitor.afterwards(memory::close);
     }
 
     @Override
@@ -333,7 +348,12 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
         return slots.allFree() && reverse.isIdle();
     }
 
-    private void endIfIdle() {
+    /** Whether no further calls are taken. Those that come are dropped: the client sends them again on another connection. */
+    boolean isFinishing() {
+        return finishing;
+    }
+
+    void endIfIdle() {
         if (finishing && !ending && established && isIdle()) {
             endpoint.disconnect(DisconnectCause.LOCAL_CLOSE, "the server is closing");
         }

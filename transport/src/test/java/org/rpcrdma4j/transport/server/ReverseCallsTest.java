@@ -255,4 +255,23 @@ class ReverseCallsTest {
             assertFails(later, ReverseCallException.Kind.CONNECTION_LOST);
         }
     }
+
+    @ParameterizedTest
+    @EnumSource
+    void takesTheReplyThatIsOutWhileTheServerEndsInOrder(Network network) {
+        Backchannel channel = new Backchannel(network);
+        channel.reverse.enable();
+        CompletableFuture<MemorySegment> result = channel.call(40, LONG);
+        RawMessage call = channel.awaitCall(0);
+        CompletableFuture<Void> end = channel.fixture.server.shutdown(Duration.ofMinutes(5));
+        channel.fixture.rig.settle();
+        assertThat(end).as("a call is out").isNotDone();
+        channel.reply(call.xid(), 1);
+        channel.fixture.await("the reply is known", result::isDone);
+        assertThat(result.join().byteSize()).isEqualTo(24);
+        // Long before the time that was given for it.
+        assertThat(channel.fixture.rig.awaitWithin(Duration.ofSeconds(5), end::isDone))
+                .isTrue();
+        channel.close();
+    }
 }
