@@ -247,7 +247,7 @@ public final class RpcRdmaClient implements AutoCloseable {
             return this;
         }
 
-        /** Whether odd Write chunks have room for a pad, against RFC 8166, Section 3.4.6.2, and nothing is invalidated remotely; or not. */
+        /** Room for the pad of odd Write chunks, against RFC 8166, Section 3.4.6.2, and no remote invalidation then; false unless set. */
         public Builder offerWritePad(boolean value) {
             offerWritePad = value;
             return this;
