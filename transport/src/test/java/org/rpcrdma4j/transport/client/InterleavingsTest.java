@@ -11,8 +11,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.rpcrdma4j.testkit.sim.RandomFaults;
 import org.rpcrdma4j.testkit.sim.SimulationOptions;
 import org.rpcrdma4j.transport.raw.RawConnection;
@@ -30,12 +32,17 @@ import org.rpcrdma4j.transport.raw.Words;
 class InterleavingsTest {
 
     private static final int CALLS = 40;
+
+    /** With so many calls each: 100,000 interleavings. */
+    private static final long SEEDS = 2500;
+
     private static final byte OWN_AGAIN = 0x5A;
 
     @Test
+    @Timeout(value = 300, unit = TimeUnit.SECONDS)
     void eachCallEndsOnceAndItsMemoryIsShutByThen() {
         Long one = Long.getLong("rpcrdma.seed");
-        long count = one == null ? Long.getLong("rpcrdma.seeds", 150) : 1;
+        long count = one == null ? Long.getLong("rpcrdma.seeds", SEEDS) : 1;
         for (long seed = one == null ? 1 : one; count > 0; seed++, count--) {
             try (Run run = new Run(seed)) {
                 run.play();
