@@ -127,7 +127,8 @@ final class ReverseService {
     private static void serve(ReverseHandler mine, Incoming call) {
         try {
             mine.onCall(call);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
+            // An Error too: without an answer the call would keep its credit for ever.
             call.fail(e);
         }
     }
@@ -277,7 +278,7 @@ final class ReverseService {
         }
 
         /** Answers SYSTEM_ERR, if it was not answered. */
-        void fail(RuntimeException cause) {
+        void fail(Throwable cause) {
             LOG.log(System.Logger.Level.WARNING, "handler of reverse calls failed", cause);
             if (isAnswered.compareAndSet(false, true)) {
                 int[] words = {xid, REPLY, 0, 0, 0, SYSTEM_ERR};

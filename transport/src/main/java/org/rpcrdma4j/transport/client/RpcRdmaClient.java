@@ -51,7 +51,7 @@ public final class RpcRdmaClient implements AutoCloseable {
                     resources.time(),
                     resources.worker(),
                     builder.callbacks,
-                    builder.wireListener,
+                    WireListener.guarded(builder.wireListener),
                     builder.reverseHandler));
         } catch (RuntimeException e) {
             resources.close();

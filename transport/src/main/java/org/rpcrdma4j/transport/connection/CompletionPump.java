@@ -75,7 +75,7 @@ final class CompletionPump {
     private void handleGuarded(WorkCompletion completion) {
         try {
             handler.accept(completion);
-        } catch (RuntimeException | AssertionError e) {
+        } catch (RuntimeException | Error e) {
             // The others of the batch still have to be handled: each is polled only once.
             onFault.accept(e);
         }

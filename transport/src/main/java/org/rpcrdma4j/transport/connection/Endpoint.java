@@ -300,7 +300,7 @@ public final class Endpoint {
     private void tell(Runnable call) {
         try {
             call.run();
-        } catch (RuntimeException | AssertionError e) {
+        } catch (RuntimeException | Error e) {
             onFault(e);
         }
     }

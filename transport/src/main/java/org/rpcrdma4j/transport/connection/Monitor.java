@@ -71,8 +71,9 @@ public final class Monitor {
     private static void perform(Runnable task) {
         try {
             task.run();
-        } catch (RuntimeException | AssertionError e) {
-            // One task must not keep the others from being done; whoever leaves word guards its own user code.
+        } catch (RuntimeException | Error e) {
+            // One task must not keep the others from being done, least of all the outbox. Even an Error is its own: a
+            // program's task may have run out of stack.
             System.getLogger(Monitor.class.getName())
                     .log(System.Logger.Level.WARNING, "task after the monitor failed", e);
         }

@@ -98,7 +98,7 @@ public final class Outbox {
         while ((item = next()) != null) {
             try {
                 perform(item);
-            } catch (RuntimeException | AssertionError e) {
+            } catch (RuntimeException | Error e) {
                 onFault.accept(e);
             }
         }

@@ -79,6 +79,10 @@ final class ReplyPath {
             context.handlers().execute(slot);
         } catch (RejectedExecutionException e) {
             connection.monitor().run(() -> {
+                if (connection.isEnding()) {
+                    discard(slot);
+                    return;
+                }
                 refused.add(slot);
                 if (refused.size() == 1) {
                     context.time().schedule(RETRY_NANOS, this::dispatchRefused);

@@ -339,7 +339,7 @@ public final class RpcRdmaServer implements AutoCloseable {
                         worker != null ? worker : threads.worker(),
                         time != null ? time : threads.time(),
                         new Counters<>(ServerCounter.class),
-                        wireListener,
+                        WireListener.guarded(wireListener),
                         new MemoryBudget(options.serverMemoryBytes()),
                         new FatalXids(FATAL_XIDS, FATAL_XID_NANOS),
                         new AtomicInteger(),

@@ -168,6 +168,23 @@ class ReverseCallTest {
     }
 
     @Test
+    void anErrorOfTheHandlerCostsNoCredit() {
+        ReverseHandler handler = call -> {
+            throw new StackOverflowError("handler's own fault");
+        };
+        try (ClientFixture fixture =
+                new ClientFixture(Network.SIMULATION.open(), builder -> builder.reverseHandler(handler, 2))) {
+            RawConnection server = connected(fixture);
+            for (int xid = 1; xid <= 5; xid++) {
+                server.send(reverseCall(xid));
+                assertThat(fixture.call(xid).rpc().bytes())
+                        .isEqualTo(Words.reply(xid, 5).toBytes());
+            }
+            assertThat(server.hasEnded()).isFalse();
+        }
+    }
+
+    @Test
     void theConnectionIsKeptAndMadeAgainWhileTheServerMayCall() {
         try (ClientFixture fixture = new ClientFixture(
                 Network.SIMULATION.open(),

@@ -20,7 +20,7 @@ import org.rpcrdma4j.transport.raw.Rig;
 import org.rpcrdma4j.verbs.RdmaDevice;
 import org.rpcrdma4j.verbs.cm.ConnectionManager;
 
-/** Attempts to connect that end before the device has begun: each counts as failed, leaves nothing, and the client lives on. */
+/** Want of memory, workers that refuse, listeners that throw: none of them leaves anything behind, and the client lives on. */
 class ShortOfMeansTest {
 
     private static final int ATTEMPTS = 3;
@@ -121,6 +121,25 @@ class ShortOfMeansTest {
             assertThat(((TransportException) pending.exceptionNow()).kind()).isEqualTo(Kind.TIMED_OUT);
             CompletableFuture<Void> closed = client.closeAsync();
             rig.await("the client is closed", closed::isDone);
+        }
+    }
+
+    @Test
+    void aWireListenerThatThrowsHarmsNoCall() {
+        AtomicInteger shown = new AtomicInteger();
+        try (ClientFixture fixture = new ClientFixture(
+                        Network.SIMULATION.open(),
+                        builder -> builder.wireListener((direction, connection, message, offset, length) -> {
+                            shown.incrementAndGet();
+                            throw new IllegalStateException("on purpose");
+                        }))
+                .answering(4)) {
+            for (int i = 0; i < 8; i++) {
+                fixture.reply(fixture.client.send(fixture.nullCall().build()));
+            }
+            assertThat(shown).hasValue(1);
+            assertThat(fixture.responder.connectionCount()).isEqualTo(1);
+            assertThat(fixture.counter(ClientCounter.RETRANSMISSIONS)).isZero();
         }
     }
 }

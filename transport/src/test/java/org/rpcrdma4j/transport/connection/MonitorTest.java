@@ -66,10 +66,13 @@ class MonitorTest {
             monitor.afterwards(() -> {
                 throw new AssertionError("thrown on purpose");
             });
-            monitor.afterwards(() -> note("the third"));
+            monitor.afterwards(() -> {
+                throw new StackOverflowError("thrown on purpose");
+            });
+            monitor.afterwards(() -> note("the fourth"));
         });
 
-        assertThat(done).containsExactly("the third outside");
+        assertThat(done).containsExactly("the fourth outside");
     }
 
     @Test

@@ -138,6 +138,9 @@ class OutboxTest {
             outbox.appendAction(() -> {
                 throw new IllegalArgumentException("thrown on purpose");
             });
+            outbox.appendAction(() -> {
+                throw new StackOverflowError("thrown on purpose");
+            });
             outbox.append(entry(3));
         });
         monitor.run(() -> outbox.append(entry(4)));
@@ -145,7 +148,11 @@ class OutboxTest {
         assertThat(faults)
                 .extracting(Object::getClass)
                 .<Class<?>>map(type -> type)
-                .containsExactly(IllegalStateException.class, AssertionError.class, IllegalArgumentException.class);
+                .containsExactly(
+                        IllegalStateException.class,
+                        AssertionError.class,
+                        IllegalArgumentException.class,
+                        StackOverflowError.class);
         assertThat(queuePair.posted).containsExactly(3L, 4L);
     }
 
