@@ -17,6 +17,7 @@ final class InvalidationChain implements Outbox.Entry {
     private final ArrayList<LocalInvalidateRequest> requests = new ArrayList<>();
     private final ArrayList<Region> regions = new ArrayList<>();
     private int outstanding;
+    private long handedOverAt;
 
     InvalidationChain(Invalidations invalidations) {
         this.invalidations = invalidations;
@@ -40,6 +41,16 @@ final class InvalidationChain implements Outbox.Entry {
 
     Region region(int index) {
         return regions.get(index);
+    }
+
+    /** It goes to the outbox after so many completions. */
+    void handedOver(long completions) {
+        handedOverAt = completions;
+    }
+
+    /** How many completions there were when it went to the outbox. */
+    long handedOverAt() {
+        return handedOverAt;
     }
 
     /** One of it has its completion. Returns whether it was the last. */

@@ -27,6 +27,7 @@ final class Invalidations {
     private final ArrayDeque<InvalidationChain> spareChains = new ArrayDeque<>();
     private final ArrayDeque<InvalidationChain> stalledChains = new ArrayDeque<>();
     private boolean ending;
+    private long completions;
 
     Invalidations(RegionPool pool, RegionLink link, Recovery recovery, RegionMapper mapper) {
         this.pool = pool;
@@ -54,9 +55,14 @@ final class Invalidations {
         }
         if (chain != null) {
             journal.count(ClientCounter.LOCAL_INVALIDATIONS, chain.size());
-            link.post(chain);
+            handOver(chain);
         }
         settle(list);
+    }
+
+    private void handOver(InvalidationChain chain) {
+        chain.handedOver(completions);
+        link.post(chain);
     }
 
     // ORDER: a chain is used again only when another one has completed after it. Chains are posted one after the other,
@@ -142,6 +148,10 @@ final class Invalidations {
         if (!ending && refused.reason() == PostResult.Reason.QUEUE_FULL) {
             // Places come free with completions, and none is lost: the connection is well.
             stalledChains.add(chain);
+            if (chain.handedOverAt() != completions) {
+                // The post was outside the monitor: the completion to wait for may be among those that have come since.
+                handOverStalled();
+            }
             return;
         }
         boolean wellConnected = !ending && refused.reason() != PostResult.Reason.WRONG_STATE;
@@ -158,10 +168,15 @@ final class Invalidations {
         }
     }
 
-    /** Posts what found the send queue full. */
+    /** A place of the send queue may be free: posts what found it full. */
     void postStalled() {
+        completions++;
+        handOverStalled();
+    }
+
+    private void handOverStalled() {
         while (!ending && !stalledChains.isEmpty()) {
-            link.post(stalledChains.remove());
+            handOver(stalledChains.remove());
         }
     }
 
