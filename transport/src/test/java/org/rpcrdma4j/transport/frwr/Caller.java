@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.connection.DisconnectCause;
 import org.rpcrdma4j.transport.connection.Endpoint;
@@ -34,7 +36,8 @@ import org.rpcrdma4j.verbs.cm.ConnectionInfo;
 final class Caller implements EndpointListener, RegionLink {
 
     private static final ValueLayout.OfInt WORD = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
-    private static final long DRAIN_NANOS = 1_000_000_000L;
+    private static final long DRAIN_NANOS = 5_000_000_000L;
+    private static final Duration SOON = Duration.ofMillis(1500);
 
     final Rig rig;
     final Monitor monitor = new Monitor();
@@ -51,10 +54,12 @@ final class Caller implements EndpointListener, RegionLink {
     int fails;
     int disconnects;
     int refusals;
+    int sendsCompleted;
     volatile boolean isEstablished;
     volatile boolean isClosed;
     boolean isReleased;
     boolean isQueuePairClosed;
+    Runnable whenDisconnecting = () -> {};
     boolean endsCallsWhenDisconnected = true;
 
     Caller(Rig rig, SendQueuePlan.Supported plan, RegionPool.Options options) {
@@ -81,7 +86,11 @@ final class Caller implements EndpointListener, RegionLink {
     }
 
     static SendQueuePlan.Supported plan(Rig rig, int pagesPerRegion) {
-        SendQueuePlan plan = SendQueuePlan.of(rig.clientDevice().attributes(), 8, 65_536, 2, pagesPerRegion);
+        return plan(rig, pagesPerRegion, 8);
+    }
+
+    static SendQueuePlan.Supported plan(Rig rig, int pagesPerRegion, int requests) {
+        SendQueuePlan plan = SendQueuePlan.of(rig.clientDevice().attributes(), requests, 65_536, 2, pagesPerRegion);
         assertThat(plan).isInstanceOf(SendQueuePlan.Supported.class);
         return (SendQueuePlan.Supported) plan;
     }
@@ -96,7 +105,7 @@ final class Caller implements EndpointListener, RegionLink {
         rig.await("accepted", () -> peer().isEstablished());
         if (regions > 0) {
             monitor.run(pool::grow);
-            rig.await("regions", () -> pool.available() >= regions);
+            await("regions", () -> pool.available() >= regions);
         }
         return this;
     }
@@ -107,7 +116,7 @@ final class Caller implements EndpointListener, RegionLink {
 
     TestCall newCall(int xid) {
         TestCall call = new TestCall(this, xid);
-        calls.add(call);
+        monitor.run(() -> calls.add(call));
         return call;
     }
 
@@ -126,10 +135,26 @@ final class Caller implements EndpointListener, RegionLink {
 
     /** A further call of the same request slot. */
     TestCall newCallOn(RegionList list, int xid) {
-        calls.removeIf(call -> call.list == list);
         TestCall call = new TestCall(this, xid, list);
-        calls.add(call);
+        monitor.run(() -> {
+            calls.removeIf(before -> before.list == list);
+            calls.add(call);
+        });
         return call;
+    }
+
+    /** Waits until the condition holds, which is looked at inside the monitor. */
+    void await(String what, BooleanSupplier condition) {
+        rig.await(what, () -> inMonitor(condition));
+    }
+
+    private boolean inMonitor(BooleanSupplier condition) {
+        monitor.enter();
+        try {
+            return condition.getAsBoolean();
+        } finally {
+            monitor.leave();
+        }
     }
 
     /** Ends the connection and gives everything back. */
@@ -139,7 +164,11 @@ final class Caller implements EndpointListener, RegionLink {
         server.close();
     }
 
+    /** If completions were lost, the end is that of a time limit: the real clock is moved forward to it. */
     void awaitClosed() {
+        if (!rig.isSimulated() && !rig.awaitWithin(SOON, () -> isClosed)) {
+            rig.advance(Duration.ofNanos(DRAIN_NANOS));
+        }
         rig.await("closed", () -> isClosed);
     }
 
@@ -196,6 +225,7 @@ final class Caller implements EndpointListener, RegionLink {
             case REGISTER -> registrar.onRegisterCompletion(completion);
             case INVALIDATE -> registrar.onInvalidateCompletion(completion);
             case SEND -> {
+                sendsCompleted++;
                 endpoint.returnSendBuffer(WorkIds.index(completion.id()));
                 registrar.postStalled();
                 if (!completion.isSuccess()) {
@@ -216,6 +246,7 @@ final class Caller implements EndpointListener, RegionLink {
     @Override
     public void onDisconnecting(DisconnectCause cause, String detail) {
         disconnects++;
+        whenDisconnecting.run();
         registrar.connectionEnding();
         if (endsCallsWhenDisconnected) {
             calls.forEach(TestCall::onDisconnected);
@@ -236,6 +267,10 @@ final class Caller implements EndpointListener, RegionLink {
 
     /** I6, F29, F7: looked at between steps. */
     void checkInvariants() {
+        monitor.run(this::checkRegions);
+    }
+
+    private void checkRegions() {
         int free = 0;
         int owned = 0;
         for (Region region : pool.regions()) {

@@ -4,15 +4,22 @@ package org.rpcrdma4j.transport.frwr;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.Arena;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.rpcrdma4j.testkit.sim.ScriptedFaults;
 import org.rpcrdma4j.testkit.sim.SimulationOptions;
 import org.rpcrdma4j.transport.connection.DisconnectCause;
 import org.rpcrdma4j.transport.event.ClientCounter;
+import org.rpcrdma4j.transport.raw.Network;
+import org.rpcrdma4j.transport.raw.Rig;
 import org.rpcrdma4j.transport.raw.SimulatedRig;
 import org.rpcrdma4j.verbs.WorkCompletion;
 import org.rpcrdma4j.verbs.cm.ConnectOptions;
@@ -47,14 +54,41 @@ class ReleaseTest {
     }
 
     private static long stepsOfARun() {
-        Scene scene = Scene.of();
-        connect(scene.caller);
-        List<TestCall> calls = sendCalls(scene.caller);
-        scene.rig.await("calls", () -> calls.stream().allMatch(TestCall::isOver));
+        SimulatedRig rig = new SimulatedRig(1, SimulationOptions.DEFAULT, SimulationOptions.DEFAULT);
+        Caller caller = Caller.open(rig, Scene.PAGES_PER_REGION);
+        connect(caller);
+        List<TestCall> calls = sendCalls(caller);
+        rig.await("calls", () -> calls.stream().allMatch(TestCall::isOver));
         assertThat(calls).allMatch(call -> call.fencedCount == 1);
-        long steps = scene.rig.network().steps();
-        scene.close();
+        long steps = rig.network().steps();
+        caller.close();
+        rig.close();
         return steps;
+    }
+
+    /** The same on the real device: the peer breaks off at each post and each completion of the caller's side. */
+    @Test
+    void aRealConnectionThatIsLostAtAnyEventShutsEveryCallAndGivesEverythingBack() {
+        SwitchedFaults faults = new SwitchedFaults();
+        try (Rig rig = Scene.openRig(Network.IWARP, faults)) {
+            int lost = 0;
+            boolean wasReached = true;
+            for (int event = 1; wasReached; event++) {
+                Caller caller = Caller.open(rig, Scene.PAGES_PER_REGION).connected(CALLS * 3);
+                faults.atEvent(
+                        event, () -> rig.worker().execute(() -> caller.peer().breakOff()));
+                List<TestCall> calls = sendCalls(caller);
+                caller.await("calls, event " + event, () -> calls.stream().allMatch(TestCall::isOver));
+                caller.close();
+                wasReached = faults.hasReachedEvent();
+                assertThat(calls).isNotEmpty().allMatch(call -> call.fencedCount + call.lostCount == 1);
+                lost += calls.stream().mapToInt(call -> call.lostCount).sum();
+                caller.calls.forEach(TestCall::checkUnchanged);
+                assertThat(caller.disconnects).isEqualTo(1);
+                assertThat(rig.clientDevice().ledger().isBalanced()).isTrue();
+            }
+            assertThat(lost).as("calls that the end has shut").isPositive();
+        }
     }
 
     private static void connect(Caller caller) {
@@ -83,11 +117,16 @@ class ReleaseTest {
         return calls;
     }
 
+    private static Stream<Arguments> lostCompletions() {
+        return Stream.of(Network.values())
+                .flatMap(network -> IntStream.rangeClosed(1, 3).mapToObj(lost -> Arguments.of(network, lost)));
+    }
+
     /** F3: nobody waits for it without end, and no thread waits for it at all. */
     @ParameterizedTest
-    @ValueSource(ints = {1, 2, 3})
-    void aCompletionThatNeverComesIsNotWaitedForOnceTheConnectionIsEnded(int lost) {
-        try (Scene scene = Scene.of().connected()) {
+    @MethodSource("lostCompletions")
+    void aCompletionThatNeverComesIsNotWaitedForOnceTheConnectionIsEnded(Network network, int lost) {
+        try (Scene scene = new Scene(network).connected()) {
             for (int i = 0; i < lost; i++) {
                 scene.faults.loseNextCompletion(WorkCompletion.Operation.LOCAL_INVALIDATE);
             }
@@ -97,6 +136,7 @@ class ReleaseTest {
             scene.rig.settle();
             assertThat(call.isOver()).isFalse();
             scene.caller.monitor.run(() -> scene.caller.endpoint.abort(DisconnectCause.FENCE, "grace is over"));
+            scene.rig.advance(Duration.ofSeconds(10));
             scene.awaitFence(call);
             assertThat(call.lostCount).isEqualTo(1);
             assertThat(scene.caller.count(ClientCounter.FENCES_BY_DISCONNECT)).isEqualTo(1);
@@ -104,14 +144,15 @@ class ReleaseTest {
     }
 
     /** F23: regions are of one connection; the next begins with its own. */
-    @Test
-    void nothingOfOneConnectionIsMetOnTheNext() {
-        SimulatedRig rig = new SimulatedRig(1, SimulationOptions.DEFAULT, SimulationOptions.DEFAULT);
+    @ParameterizedTest
+    @EnumSource(Network.class)
+    void nothingOfOneConnectionIsMetOnTheNext(Network network) {
+        Rig rig = network.open();
         for (int connection = 1; connection <= 3; connection++) {
             Caller caller = Caller.open(rig, Scene.PAGES_PER_REGION).connected(8);
             List<TestCall> calls = sendCalls(caller);
             caller.peer().breakOff();
-            rig.await("calls", () -> calls.stream().allMatch(TestCall::isOver));
+            caller.await("calls", () -> calls.stream().allMatch(TestCall::isOver));
             caller.close();
             assertThat(rig.clientDevice().ledger().regions()).isZero();
             assertThat(rig.clientDevice().ledger().isBalanced()).isTrue();
@@ -120,17 +161,20 @@ class ReleaseTest {
     }
 
     /** F24: a reply that comes while the connection ends posts nothing; the simulation complains about posts after the drain. */
-    @Test
-    void aReplyThatComesDuringTheDrainPostsNothing() {
-        try (Scene scene = Scene.of().connected()) {
+    @ParameterizedTest
+    @EnumSource(Network.class)
+    void aReplyThatComesDuringTheDrainPostsNothing(Network network) {
+        try (Scene scene = new Scene(network).connected()) {
             Caller caller = scene.caller;
             caller.endsCallsWhenDisconnected = false;
             TestCall call = scene.send(1, 2);
             scene.awaitMessage(0);
             int posted = caller.posted.size();
-            caller.peer().send(Scene.xidOf(caller.peer().message(0)));
-            caller.monitor.run(() -> caller.endpoint.disconnect(DisconnectCause.LOCAL_CLOSE, "test"));
-            scene.rig.await("reply or end", () -> call.replied || caller.isClosed);
+            caller.monitor.run(() -> {
+                caller.peer().send(Scene.xidOf(caller.peer().message(0)));
+                caller.endpoint.disconnect(DisconnectCause.LOCAL_CLOSE, "test");
+            });
+            scene.await("reply or end", () -> call.replied || caller.isClosed);
             caller.awaitClosed();
             assertThat(caller.posted).hasSize(posted);
             assertThat(call.isOver()).isEqualTo(call.replied);
@@ -138,9 +182,12 @@ class ReleaseTest {
     }
 
     /** F16, I9: more work than the queue has places, in all; never more at a time. */
-    @Test
-    void theSendQueueAsPlannedIsNeverFull() {
-        try (Scene scene = new Scene(5, options -> options.withLimits(16, 1, 70, 8192))) {
+    @ParameterizedTest
+    @EnumSource(Network.class)
+    void theSendQueueAsPlannedIsNeverFull(Network network) {
+        try (Scene scene = network == Network.SIMULATION
+                ? new Scene(5, options -> options.withLimits(16, 1, 70, 8192))
+                : Scene.ofFewRequests(network, 4)) {
             Caller caller = scene.caller.connected(8);
             scene.peerWritesAndAnswers();
             assertThat(caller.plan.requests()).isEqualTo(4);

@@ -6,13 +6,18 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
+import org.rpcrdma4j.testkit.sim.FaultPlan;
 import org.rpcrdma4j.testkit.sim.SimulationOptions;
+import org.rpcrdma4j.transport.raw.IwarpRig;
+import org.rpcrdma4j.transport.raw.Network;
 import org.rpcrdma4j.transport.raw.RawMessage;
+import org.rpcrdma4j.transport.raw.Rig;
 import org.rpcrdma4j.transport.raw.Segment;
 import org.rpcrdma4j.transport.raw.SimulatedRig;
 
-/** A {@link Caller} and its peer on a simulated network, with memory and faults. Closing checks that all was given back. */
+/** A {@link Caller} and its peer on a network, with memory and faults. Closing checks that all was given back. */
 final class Scene implements AutoCloseable {
 
     static final int PAGE = 4096;
@@ -21,26 +26,62 @@ final class Scene implements AutoCloseable {
 
     final SwitchedFaults faults = new SwitchedFaults();
     final Arena arena = Arena.ofShared();
-    final SimulatedRig rig;
+    final Rig rig;
     final Caller caller;
 
+    /** On a simulated network with these options. */
     Scene(long seed, UnaryOperator<SimulationOptions> options) {
         rig = new SimulatedRig(
                 seed, options.apply(SimulationOptions.DEFAULT.withFaults(faults)), SimulationOptions.DEFAULT);
         caller = Caller.open(rig, PAGES_PER_REGION);
     }
 
+    Scene(Network network) {
+        rig = openRig(network);
+        caller = Caller.open(rig, PAGES_PER_REGION);
+    }
+
+    private Scene(int requests, Network network) {
+        rig = openRig(network);
+        SendQueuePlan.Supported plan = Caller.plan(rig, PAGES_PER_REGION, requests);
+        caller = new Caller(rig, plan, RegionPool.Options.of(plan));
+    }
+
+    /** With a send queue that is just long enough for so many calls at a time. */
+    static Scene ofFewRequests(Network network, int requests) {
+        return new Scene(requests, network);
+    }
+
     /** With so few regions. */
-    Scene(long seed, int maxRegions) {
-        rig = new SimulatedRig(seed, SimulationOptions.DEFAULT.withFaults(faults), SimulationOptions.DEFAULT);
+    Scene(Network network, int maxRegions) {
+        rig = openRig(network);
         caller = new Caller(
                 rig,
                 Caller.plan(rig, PAGES_PER_REGION),
                 new RegionPool.Options(PAGES_PER_REGION, maxRegions, 32, 10_000_000, 1_000_000_000));
     }
 
-    static Scene of() {
-        return new Scene(1, options -> options);
+    private Rig openRig(Network network) {
+        return openRig(network, faults);
+    }
+
+    /** The network with these faults on the connecting side. */
+    static Rig openRig(Network network, FaultPlan faults) {
+        return switch (network) {
+            case SIMULATION ->
+                new SimulatedRig(1, SimulationOptions.DEFAULT.withFaults(faults), SimulationOptions.DEFAULT);
+            case IWARP -> new IwarpRig(device -> new FaultyDevice(device, faults));
+        };
+    }
+
+    /** The time by the network's clock. */
+    long nanoTime() {
+        return rig.time().nanoTime();
+    }
+
+    /** Waits until the condition holds, which is looked at inside the monitor. */
+    void await(String what, BooleanSupplier condition) {
+        caller.await(what, condition);
     }
 
     /** Connected, with a batch of regions ready. */
@@ -98,7 +139,7 @@ final class Scene implements AutoCloseable {
 
     /** Steps with a look at the invariants before each step, until the call's fence was told. */
     void awaitFence(TestCall call) {
-        rig.await("fence of " + call, () -> {
+        await("fence of " + call, () -> {
             caller.checkInvariants();
             return call.isOver();
         });

@@ -9,7 +9,7 @@ import org.rpcrdma4j.testkit.sim.FaultPlan;
 import org.rpcrdma4j.verbs.PostResult;
 import org.rpcrdma4j.verbs.WorkCompletion;
 
-/** Faults that a test switches on just before the occasion that it means. */
+/** Faults that a test switches on just before the occasion that it means. May be used by any thread. */
 final class SwitchedFaults implements FaultPlan {
 
     private int accepted = -1;
@@ -22,45 +22,65 @@ final class SwitchedFaults implements FaultPlan {
     private int failedDeregistrations;
     private Forgetting forgetting = Forgetting.NONE;
     private boolean losesNow;
+    private Runnable beforeRefusal = () -> {};
+    private int eventsLeft;
+    private Runnable event = () -> {};
 
     /** The next chain of at least so many requests is cut short after the first few. */
-    void cutNextPost(int minimumLength, int acceptedOfIt, PostResult.Reason why) {
+    synchronized void cutNextPost(int minimumLength, int acceptedOfIt, PostResult.Reason why) {
         acceptedAtLeast = minimumLength;
         accepted = acceptedOfIt;
         reason = why;
     }
 
-    void refuseNext(Resource resource, int times) {
+    synchronized void refuseNext(Resource resource, int times) {
         refusals.put(resource, times);
     }
 
-    void failNext(WorkCompletion.Operation operation) {
+    synchronized void failNext(WorkCompletion.Operation operation) {
         failures.merge(operation, 1, Integer::sum);
     }
 
-    void loseNextCompletion(WorkCompletion.Operation operation) {
+    synchronized void loseNextCompletion(WorkCompletion.Operation operation) {
         losses.merge(operation, 1, Integer::sum);
     }
 
-    void delayCompletions(WorkCompletion.Operation operation, long nanos) {
+    synchronized void delayCompletions(WorkCompletion.Operation operation, long nanos) {
         delays.put(operation, nanos);
     }
 
-    void failDeregistrations(int times) {
+    synchronized void failDeregistrations(int times) {
         failedDeregistrations = times;
     }
 
-    void forget(Forgetting what) {
+    synchronized void forget(Forgetting what) {
         forgetting = what;
     }
 
     /** The connection is lost at the device's next action. */
-    void loseConnection() {
+    synchronized void loseConnection() {
         losesNow = true;
     }
 
+    /** Something is done at the so manieth post or completion from now on. */
+    synchronized void atEvent(int number, Runnable what) {
+        eventsLeft = number;
+        event = what;
+    }
+
+    synchronized boolean hasReachedEvent() {
+        return eventsLeft <= 0;
+    }
+
+    private void countEvent() {
+        if (--eventsLeft == 0) {
+            event.run();
+        }
+    }
+
     @Override
-    public int acceptedOfChain(int length) {
+    public synchronized int acceptedOfChain(int length) {
+        countEvent();
         if (accepted < 0 || length < acceptedAtLeast) {
             return length;
         }
@@ -69,25 +89,38 @@ final class SwitchedFaults implements FaultPlan {
         return now;
     }
 
-    @Override
-    public PostResult.Reason refusalReason() {
-        return reason;
+    /** Something is done between the post of the first few of a chain and the refusal of the rest. */
+    synchronized void beforeRefusal(Runnable what) {
+        beforeRefusal = what;
     }
 
     @Override
-    public boolean refuses(Resource resource) {
+    public PostResult.Reason refusalReason() {
+        Runnable what;
+        synchronized (this) {
+            what = beforeRefusal;
+        }
+        what.run();
+        synchronized (this) {
+            return reason;
+        }
+    }
+
+    @Override
+    public synchronized boolean refuses(Resource resource) {
         return countDown(refusals, resource);
     }
 
     @Override
-    public @Nullable WorkFailure failureOf(WorkCompletion.Operation operation) {
+    public synchronized @Nullable WorkFailure failureOf(WorkCompletion.Operation operation) {
         return countDown(failures, operation)
                 ? new WorkFailure(WorkCompletion.Status.LOCAL_QP_OPERATION_ERROR, false)
                 : null;
     }
 
     @Override
-    public boolean losesCompletion(WorkCompletion.Operation operation) {
+    public synchronized boolean losesCompletion(WorkCompletion.Operation operation) {
+        countEvent();
         return countDown(losses, operation);
     }
 
@@ -98,22 +131,22 @@ final class SwitchedFaults implements FaultPlan {
     }
 
     @Override
-    public long completionDelayNanos(WorkCompletion.Operation operation) {
+    public synchronized long completionDelayNanos(WorkCompletion.Operation operation) {
         return delays.getOrDefault(operation, 0L);
     }
 
     @Override
-    public boolean failsDeregistration() {
+    public synchronized boolean failsDeregistration() {
         return failedDeregistrations-- > 0;
     }
 
     @Override
-    public Forgetting forgetting() {
+    public synchronized Forgetting forgetting() {
         return forgetting;
     }
 
     @Override
-    public boolean losesConnection(ActionKind kind, boolean before, long step) {
+    public synchronized boolean losesConnection(ActionKind kind, boolean before, long step) {
         boolean now = losesNow;
         losesNow = false;
         return now;

@@ -8,20 +8,30 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.rpcrdma4j.testkit.sim.FaultPlan;
 import org.rpcrdma4j.transport.connection.DisconnectCause;
 import org.rpcrdma4j.transport.event.ClientCounter;
+import org.rpcrdma4j.transport.raw.Network;
 import org.rpcrdma4j.transport.raw.RawConnection;
 import org.rpcrdma4j.transport.raw.Segment;
 import org.rpcrdma4j.verbs.PostResult.Reason;
 import org.rpcrdma4j.verbs.WorkCompletion;
 
 /** F22: the four bytes behind odd Write chunks, for peers that insist. */
+@ParameterizedClass
+@EnumSource(Network.class)
 class WritePadTest {
 
-    private final Scene scene = Scene.of();
-    private final Caller caller = scene.caller;
+    private final Scene scene;
+    private final Caller caller;
     private final List<String> told = new ArrayList<>();
+
+    WritePadTest(Network network) {
+        scene = new Scene(network);
+        caller = scene.caller;
+    }
 
     @AfterEach
     void giveBack() {
@@ -48,15 +58,15 @@ class WritePadTest {
     void itIsRegisteredOnceForAllCalls() {
         caller.connected(0);
         WritePad pad = register();
-        scene.rig.await("pad", () -> !told.isEmpty());
+        scene.await("pad", () -> !told.isEmpty());
         assertThat(told).containsExactly("ready");
         scene.peerWritesAndAnswers();
         for (int xid = 1; xid <= 5; xid++) {
             RawConnection.Work written =
                     caller.peer().write(new Segment(pad.handle(), 4, pad.offset()), (byte) 1, (byte) 2);
             TestCall call = scene.send(xid, 1);
-            scene.rig.await("call", call::isOver);
-            assertThat(written.isDone()).isTrue();
+            scene.await("call", call::isOver);
+            scene.rig.await("the peer's word of it", written::isDone);
         }
         assertThat(caller.disconnects).isZero();
         assertThat(caller.count(ClientCounter.REGISTRATIONS)).isEqualTo(1 + 5);
@@ -68,7 +78,7 @@ class WritePadTest {
         caller.connected(0);
         scene.faults.refuseNext(FaultPlan.Resource.MAP, 1);
         register();
-        scene.rig.await("pad", () -> !told.isEmpty());
+        scene.await("pad", () -> !told.isEmpty());
         assertThat(told.getFirst()).startsWith("failed: the device has no resources");
     }
 
@@ -77,7 +87,7 @@ class WritePadTest {
         caller.connected(4);
         scene.faults.cutNextPost(1, 0, Reason.NO_RESOURCES);
         register();
-        scene.rig.await("pad", () -> !told.isEmpty());
+        scene.await("pad", () -> !told.isEmpty());
         assertThat(told).containsExactly("failed: injected fault");
     }
 
@@ -86,7 +96,7 @@ class WritePadTest {
         caller.connected(4);
         scene.faults.failNext(WorkCompletion.Operation.REGISTER);
         register();
-        scene.rig.await("pad", () -> !told.isEmpty());
+        scene.await("pad", () -> !told.isEmpty());
         assertThat(told).hasSize(1);
         assertThat(told.getFirst()).startsWith("failed: ");
     }
@@ -94,8 +104,10 @@ class WritePadTest {
     @Test
     void aConnectionThatEndsBeforeFailsIt() {
         caller.connected(0);
-        register();
-        caller.monitor.run(() -> caller.endpoint.abort(DisconnectCause.LOCAL_CLOSE, "test"));
+        caller.monitor.run(() -> {
+            register();
+            caller.endpoint.abort(DisconnectCause.LOCAL_CLOSE, "test");
+        });
         caller.awaitClosed();
         assertThat(told).containsExactly("failed: the connection is ending");
     }

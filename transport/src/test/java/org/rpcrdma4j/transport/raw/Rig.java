@@ -48,6 +48,9 @@ public interface Rig extends AutoCloseable {
     /** Whether the devices are simulated, and only run while the test waits. */
     boolean isSimulated();
 
+    /** For runs in which a deregistration is made to fail. */
+    Rig withoutLedgerCheck();
+
     /** What a failed wait prints too. */
     void watch(Supplier<String> described);
 

@@ -43,7 +43,7 @@ public final class SimulatedRig implements Rig {
         return network;
     }
 
-    /** For runs in which a deregistration is made to fail. */
+    @Override
     public SimulatedRig withoutLedgerCheck() {
         checksLedgers = false;
         return this;
