@@ -112,8 +112,9 @@ final class ReplyReceiver {
         if (invalidation == RemoteInvalidation.OWN && context.options().remoteInvalidation()) {
             return false;
         }
-        if (invalidation == RemoteInvalidation.UNKNOWN && call != null && slot == null) {
-            // A late reply to a call whose memory was shut already.
+        boolean isShut = call != null && (slot == null || slot.regions().isFencing());
+        if (invalidation == RemoteInvalidation.UNKNOWN && isShut) {
+            // A late reply to a call whose memory was shut already, or is being shut, region by region.
             return false;
         }
         connection.abort(

@@ -6,15 +6,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.rpcrdma4j.testkit.sim.SimulationOptions;
 import org.rpcrdma4j.transport.raw.Network;
 import org.rpcrdma4j.transport.raw.RawConnection;
 import org.rpcrdma4j.transport.raw.RawMessage;
 import org.rpcrdma4j.transport.raw.Segment;
+import org.rpcrdma4j.transport.raw.SimulatedRig;
 import org.rpcrdma4j.transport.raw.Words;
 import org.rpcrdma4j.transport.rpc.CallHeader;
 import org.rpcrdma4j.transport.ulb.Bindings;
@@ -84,6 +87,46 @@ class GuardedReplyTest {
             CompletableFuture<Reply> copy = pending.copy();
             assertThat(copy.complete(reply)).isTrue();
             assertThat(pending).isNotDone();
+        }
+    }
+
+    /** A server may name any one handle of the call; while its memory is being shut, that one may be shut already. */
+    @Test
+    void aLateReplyMayInvalidateWhatIsBeingShutAnyway() {
+        SimulationOptions withoutGaps = SimulationOptions.DEFAULT.withFastRegistration(256, false, true);
+        for (int steps = 0; steps < 20; steps++) {
+            SimulatedRig rig = new SimulatedRig(1, withoutGaps, SimulationOptions.DEFAULT);
+            try (ClientFixture fixture = new ClientFixture(rig)) {
+                MemorySegment whole = arena.allocate(3 * 4096, 4096);
+                PendingReply pending = fixture.client.send(fixture.nullCall()
+                        .target(whole.asSlice(0, 100), whole.asSlice(5000, 100))
+                        .build());
+                RawMessage call = fixture.call(1);
+                List<Segment> chunk = call.writeList().getFirst();
+                assertThat(chunk).hasSize(2);
+                fixture.rig.settle();
+                pending.cancel(false);
+                for (int i = 0; i < steps && !pending.isDone(); i++) {
+                    rig.network().step();
+                }
+                RawConnection server = fixture.responder.connection();
+                server.sendInvalidating(
+                        chunk.getLast().handle(),
+                        Words.header(call.xid(), 1, 4, Words.RDMA_MSG)
+                                .end()
+                                .chunk(chunk.stream()
+                                        .map(segment -> segment.withLength(0))
+                                        .toList())
+                                .end()
+                                .end()
+                                .add(Words.reply(call.xid(), 0))
+                                .toBytes());
+                fixture.rig.settle();
+                assertThat(pending).isDone();
+                assertThat(server.hasEnded())
+                        .as("after %d steps: %s", steps, server)
+                        .isFalse();
+            }
         }
     }
 
