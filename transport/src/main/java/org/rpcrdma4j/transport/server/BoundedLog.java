@@ -17,6 +17,11 @@ final class BoundedLog {
         warn(message, null);
     }
 
+    /** What is nobody's fault: not counted. */
+    void debug(String message, Throwable cause) {
+        LOG.log(Level.DEBUG, message, cause);
+    }
+
     void warn(String message, @Nullable Throwable cause) {
         long number = count.incrementAndGet();
         if (number <= WRITTEN_ONE_BY_ONE || Long.bitCount(number) == 1) {

@@ -114,13 +114,23 @@ final class ReplyPath {
             }
         } catch (Throwable e) {
             // An Error too: the client is owed an answer, and the thread serves others.
-            context.log().warn("the handler of " + slot + " failed", e);
+            logFailure(slot, e);
             if (e instanceof InterruptedException) {
                 Thread.currentThread().interrupt();
             }
             if (!request.isAnswered()) {
                 request.replyError(ReplyHeader.of(request.xid(), AcceptStatus.SYSTEM_ERR));
             }
+        }
+    }
+
+    /** A handler that runs while its connection ends gets no memory any more: no fault of its own, and nobody waits for its answer. */
+    private void logFailure(RequestSlot slot, Throwable failure) {
+        String text = "the handler of " + slot + " failed";
+        if (connection.isEnding() && failure instanceof IllegalStateException) {
+            context.log().debug(text + " when its connection had ended", failure);
+        } else {
+            context.log().warn(text, failure);
         }
     }
 
@@ -316,7 +326,10 @@ final class ReplyPath {
         }
         PooledBuffer buffer = memory.take(bytes);
         if (buffer == null) {
-            throw new IllegalStateException("no registered memory for " + bytes + " bytes of results");
+            throw new IllegalStateException(
+                    connection.isEnding()
+                            ? "the connection has ended: no memory for results"
+                            : "no registered memory for " + bytes + " bytes of results");
         }
         slot.resultBytes += bytes;
         slot.results.add(buffer);
