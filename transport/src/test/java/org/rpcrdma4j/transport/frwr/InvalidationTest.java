@@ -15,6 +15,7 @@ import org.rpcrdma4j.testkit.sim.FaultPlan;
 import org.rpcrdma4j.transport.connection.WorkIds;
 import org.rpcrdma4j.transport.event.ClientCounter;
 import org.rpcrdma4j.transport.raw.Network;
+import org.rpcrdma4j.transport.raw.RawConnection;
 import org.rpcrdma4j.transport.raw.RawMessage;
 import org.rpcrdma4j.transport.raw.Segment;
 import org.rpcrdma4j.verbs.LocalInvalidateRequest;
@@ -189,6 +190,22 @@ class InvalidationTest {
         call.checkUnchanged();
         assertThat(call.written.getFirst().get(ValueLayout.JAVA_BYTE, 4L * Scene.PAGE))
                 .isZero();
+    }
+
+    /** F12: nor does the peer read any more. */
+    @Test
+    void fromTheFenceOnAReadOfThePeerIsRefusedAndTellsNothing() {
+        List<MemorySegment> memory = scene.memoryOf(1);
+        memory.getFirst().fill((byte) 7);
+        TestCall call = caller.newCall(1).send(memory, List.of());
+        scene.awaitMessage(0);
+        call.giveUp();
+        scene.awaitFence(call);
+        RawConnection.Work read = caller.peer().read(call.segment(0));
+        scene.await("the connection's end", () -> caller.disconnects > 0);
+        scene.rig.await("the Read's end", read::isDone);
+        assertThat(read.isSuccess()).isFalse();
+        assertThat(read.data()).containsOnly(0);
     }
 
     /** R8166-8.1-1: only what was registered, only as it was registered. */

@@ -14,6 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.rpcrdma4j.transport.event.ClientCounter;
 import org.rpcrdma4j.transport.raw.Network;
 import org.rpcrdma4j.transport.raw.Segment;
@@ -153,6 +154,42 @@ class PartialPostTest {
         scene.awaitFence(call);
         assertThat(call.fencedCount).isEqualTo(1);
         assertThat(caller.disconnects).isZero();
+    }
+
+    /** F27: too few places for call and invalidations. The simulated device finds its queue full; iwarp gives places back early. */
+    @ParameterizedTest
+    @ValueSource(ints = {5, 6, 7, 8})
+    void aSendQueueThatIsTooShortIsWaitedForToo(int sendDepth) {
+        SendQueuePlan.Supported ample = caller.plan;
+        SendQueuePlan.Supported tight = new SendQueuePlan.Supported(
+                ample.pageBytes(),
+                ample.pagesPerRegion(),
+                ample.regionsPerPayload(),
+                ample.maxSegments(),
+                ample.requests(),
+                ample.backchannelRequests(),
+                ample.workRequestsPerRequest(),
+                sendDepth,
+                ample.receiveDepth(),
+                ample.maxPayloadBytes(),
+                ample.maxRegions(),
+                ample.maxCallHeaderBytes(),
+                ample.maxReplyHeaderBytes());
+        Caller other = new Caller(scene.rig, tight, RegionPool.Options.of(tight)).connected(8);
+        for (int xid = 1; xid <= 30; xid++) {
+            TestCall call = other.newCall(xid).send(List.of(), scene.memoryOf(4));
+            call.giveUp();
+            other.await("fence of " + call, call::isOver);
+            assertThat(call.fencedCount).isEqualTo(1);
+            other.checkInvariants();
+        }
+        if (scene.rig.isSimulated()) {
+            assertThat(other.count(ClientCounter.POST_ERRORS)).isPositive();
+        }
+        assertThat(other.refusals).isZero();
+        assertThat(other.count(ClientCounter.REGIONS_RECOVERED)).isZero();
+        assertThat(other.disconnects).isZero();
+        other.close();
     }
 
     @Test
