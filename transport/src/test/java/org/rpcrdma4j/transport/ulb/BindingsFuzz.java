@@ -70,7 +70,11 @@ public final class BindingsFuzz {
         require(whole.equals(find(new XdrReader(Pieces.cut(message, CUTS)), parser, false)), whole, message);
         if (whole.complete) {
             MemorySegment reduced = MemorySegment.ofArray(without(message, whole.items));
-            require(whole.equals(find(new XdrReader(reduced), parser, true)), whole, message);
+            Found left = find(new XdrReader(reduced), parser, true);
+            // A count is refused that promises more than the bytes left can hold, and without the items there are
+            // fewer.
+            boolean asFar = !left.complete && left.items.equals(whole.items.subList(0, left.items.size()));
+            require(asFar || whole.equals(left), whole, message);
         }
     }
 
