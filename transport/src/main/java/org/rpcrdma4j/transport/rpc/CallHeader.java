@@ -66,7 +66,7 @@ public record CallHeader(int xid, int program, int version, int procedure, Opaqu
         if (direction != MessageType.CALL.value()) {
             return new NotACall(xid, direction);
         }
-        ReplyHeader ifCut = ReplyHeader.of(xid, AcceptStatus.GARBAGE_ARGS);
+        AuthStatus ifCut = AuthStatus.AUTH_OK;
         try {
             if (in.readInt() != RPC_VERSION) {
                 return new Refused(new ReplyHeader.RpcMismatch(xid, RPC_VERSION, RPC_VERSION));
@@ -74,13 +74,16 @@ public record CallHeader(int xid, int program, int version, int procedure, Opaqu
             int program = in.readInt();
             int version = in.readInt();
             int procedure = in.readInt();
-            ifCut = new ReplyHeader.AuthError(xid, AuthStatus.AUTH_BADCRED);
+            ifCut = AuthStatus.AUTH_BADCRED;
             OpaqueAuth credential = OpaqueAuth.read(in);
-            ifCut = new ReplyHeader.AuthError(xid, AuthStatus.AUTH_BADVERF);
+            ifCut = AuthStatus.AUTH_BADVERF;
             OpaqueAuth verifier = OpaqueAuth.read(in);
             return new CallHeader(xid, program, version, procedure, credential, verifier);
         } catch (XdrException e) {
-            return new Refused(ifCut);
+            return new Refused(
+                    ifCut == AuthStatus.AUTH_OK
+                            ? ReplyHeader.of(xid, AcceptStatus.GARBAGE_ARGS)
+                            : new ReplyHeader.AuthError(xid, ifCut));
         }
     }
 

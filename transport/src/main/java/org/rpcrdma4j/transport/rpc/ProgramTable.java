@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.transport.rpc;
 
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.xdr.XdrException;
@@ -26,7 +26,9 @@ public final class ProgramTable {
     /** So many failures are logged one by one; then only those whose number is a power of two. */
     private static final long FAILURES_LOGGED = 100;
 
-    private final Map<Integer, RpcProgram> programs;
+    /** Searched from front to back: a server has a handful. */
+    private final RpcProgram[] programs;
+
     private final AtomicLong failures = new AtomicLong();
 
     /** What became of a message. */
@@ -45,14 +47,23 @@ public final class ProgramTable {
      * @throws IllegalArgumentException if two have the same number
      */
     public ProgramTable(List<RpcProgram> programs) {
-        Map<Integer, RpcProgram> byNumber = new HashMap<>();
+        Set<Integer> numbers = new HashSet<>();
         for (RpcProgram program : programs) {
-            if (byNumber.put(program.number(), program) != null) {
+            if (!numbers.add(program.number())) {
                 throw new IllegalArgumentException(
                         "two programs " + Integer.toUnsignedString(program.number()) + ", one is " + program.name());
             }
         }
-        this.programs = Map.copyOf(byNumber);
+        this.programs = programs.toArray(RpcProgram[]::new);
+    }
+
+    private @Nullable RpcProgram find(int number) {
+        for (RpcProgram program : programs) {
+            if (program.number() == number) {
+                return program;
+            }
+        }
+        return null;
     }
 
     /**
@@ -62,9 +73,19 @@ public final class ProgramTable {
      * @param reply empty; holds the reply afterwards, if there is one
      */
     public Outcome dispatch(XdrReader call, XdrWriter reply) {
-        return switch (CallHeader.decode(call)) {
+        return dispatch(new RpcRequest(call, reply));
+    }
+
+    /**
+     * The same.
+     *
+     * @param request its reader at the start of the message, its writer empty
+     */
+    public Outcome dispatch(RpcRequest request) {
+        XdrWriter reply = request.results();
+        return switch (CallHeader.decode(request.arguments())) {
             case CallHeader header -> {
-                ReplyHeader error = execute(header, call, reply);
+                ReplyHeader error = execute(header, request);
                 if (error != null) {
                     // ORDER: what a procedure had written of its results goes before the error is written.
                     reply.reset();
@@ -82,7 +103,7 @@ public final class ProgramTable {
     }
 
     /** Writes the reply and returns null, or returns the error. */
-    private @Nullable ReplyHeader execute(CallHeader header, XdrReader call, XdrWriter reply) {
+    private @Nullable ReplyHeader execute(CallHeader header, RpcRequest request) {
         int xid = header.xid();
         Credential credential;
         try {
@@ -95,7 +116,7 @@ public final class ProgramTable {
         if (credential instanceof Credential.Sys && header.verifier().flavor() != AuthFlavor.AUTH_NONE.value()) {
             return new ReplyHeader.AuthError(xid, AuthStatus.AUTH_BADVERF);
         }
-        RpcProgram program = programs.get(header.program());
+        RpcProgram program = find(header.program());
         if (program == null) {
             return ReplyHeader.of(xid, AcceptStatus.PROG_UNAVAIL);
         }
@@ -112,11 +133,11 @@ public final class ProgramTable {
             if (procedure == null) {
                 return ReplyHeader.of(xid, AcceptStatus.PROC_UNAVAIL);
             }
-            ReplyHeader.of(xid, AcceptStatus.SUCCESS).encode(reply);
-            RpcRequest request = new RpcRequest(header, credential, call, reply);
+            ReplyHeader.encodeSuccess(xid, request.results());
+            request.begin(header, credential);
             procedure.call(request);
             if (!request.argumentsEnded()) {
-                call.requireEnd();
+                request.arguments().requireEnd();
             }
             return null;
         } catch (XdrException e) {
@@ -125,6 +146,8 @@ public final class ProgramTable {
             // An Error too: the caller is owed an answer, and the thread serves others.
             failure = AcceptStatus.SYSTEM_ERR;
             logFailure(program, header, e);
+        } finally {
+            request.end();
         }
         return ReplyHeader.of(xid, failure);
     }

@@ -41,6 +41,15 @@ public sealed interface ReplyHeader {
         return new Accepted(xid, OpaqueAuth.NONE, AcceptStatus.PROG_MISMATCH, low, high);
     }
 
+    /** Writes the header of a call that was taken, without verifier; the results follow. */
+    static void encodeSuccess(int xid, XdrWriter out) {
+        out.writeInt(xid);
+        out.writeInt(MessageType.REPLY.value());
+        out.writeInt(ReplyStatus.MSG_ACCEPTED.value());
+        OpaqueAuth.NONE.write(out);
+        out.writeInt(AcceptStatus.SUCCESS.value());
+    }
+
     /** Writes the header; for SUCCESS the results follow, for others nothing. */
     default void encode(XdrWriter out) {
         out.writeInt(xid());
@@ -75,24 +84,6 @@ public sealed interface ReplyHeader {
      * @throws XdrException if the message is cut, is no reply, or has an enum value that isn't declared: a bad reply
      */
     static ReplyHeader decode(XdrReader in) throws XdrException {
-        int xid = in.readInt();
-        if (MessageType.read(in) != MessageType.REPLY) {
-            throw in.bad("direction of a reply", MessageType.CALL.value());
-        }
-        return switch (ReplyStatus.read(in)) {
-            case MSG_ACCEPTED -> {
-                OpaqueAuth verifier = OpaqueAuth.read(in);
-                AcceptStatus status = AcceptStatus.read(in);
-                boolean mismatch = status == AcceptStatus.PROG_MISMATCH;
-                int low = mismatch ? in.readInt() : 0;
-                int high = mismatch ? in.readInt() : 0;
-                yield new Accepted(xid, verifier, status, low, high);
-            }
-            case MSG_DENIED ->
-                switch (RejectStatus.read(in)) {
-                    case RPC_MISMATCH -> new RpcMismatch(xid, in.readInt(), in.readInt());
-                    case AUTH_ERROR -> new AuthError(xid, AuthStatus.read(in));
-                };
-        };
+        return ReplyReader.decode(in);
     }
 }

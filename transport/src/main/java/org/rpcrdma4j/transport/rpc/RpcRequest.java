@@ -6,21 +6,39 @@ import org.rpcrdma4j.transport.xdr.XdrReader;
 import org.rpcrdma4j.transport.xdr.XdrWriter;
 
 /**
- * One call as its procedure sees it. Valid until the procedure returns, and so is the memory that the reader's slices lie in.
+ * One call as its procedure sees it. Valid until the procedure returns, and so is the memory that the reader's slices lie in: then it
+ * serves for the thread's next call.
  */
 public final class RpcRequest {
 
-    private final CallHeader header;
-    private final Credential credential;
+    private static final CallHeader NO_CALL = new CallHeader(0, 0, 0, 0, Credential.None.INSTANCE);
+
     private final XdrReader arguments;
     private final XdrWriter results;
+    private CallHeader header = NO_CALL;
+    private Credential credential = Credential.None.INSTANCE;
     private boolean argumentsEnded;
 
-    RpcRequest(CallHeader header, Credential credential, XdrReader arguments, XdrWriter results) {
-        this.header = header;
-        this.credential = credential;
-        this.arguments = arguments;
-        this.results = results;
+    /**
+     * A carrier for calls, one after the other.
+     *
+     * @param call where each message is read from, unreduced
+     * @param reply where each reply is written
+     */
+    public RpcRequest(XdrReader call, XdrWriter reply) {
+        arguments = call;
+        results = reply;
+    }
+
+    void begin(CallHeader newHeader, Credential newCredential) {
+        header = newHeader;
+        credential = newCredential;
+        argumentsEnded = false;
+    }
+
+    void end() {
+        header = NO_CALL;
+        credential = Credential.None.INSTANCE;
     }
 
     /** The header. */

@@ -3,6 +3,7 @@ package org.rpcrdma4j.transport.server;
 
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.rpc.ProgramTable;
+import org.rpcrdma4j.transport.rpc.RpcRequest;
 import org.rpcrdma4j.transport.xdr.XdrReader;
 import org.rpcrdma4j.transport.xdr.XdrWriter;
 
@@ -27,6 +28,7 @@ public final class ProgramHandler implements RequestHandler {
     private static final class Carriers {
         private final XdrReader call = new XdrReader();
         private final XdrWriter reply = new XdrWriter();
+        private final RpcRequest rpc = new RpcRequest(call, reply);
         private final ReplyPieces pieces = new ReplyPieces();
         private @Nullable ServerRequest request;
     }
@@ -52,7 +54,7 @@ public final class ProgramHandler implements RequestHandler {
         carriers.reply.reset();
         ProgramTable.Outcome outcome;
         try {
-            outcome = programs.dispatch(carriers.call, carriers.reply);
+            outcome = programs.dispatch(carriers.rpc);
         } finally {
             carriers.request = null;
             carriers.call.clear();
