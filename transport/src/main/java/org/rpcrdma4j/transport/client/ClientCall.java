@@ -77,6 +77,8 @@ final class ClientCall extends Deadlines.Entry {
     private long placedBytes;
     private @Nullable TransportException failure;
 
+    private @Nullable CallEnd end;
+
     ClientCall(BounceBuffers bounces) {
         memory = new CallMemory(bounces);
     }
@@ -202,6 +204,16 @@ final class ClientCall extends Deadlines.Entry {
 
     CallMessage message() {
         return require(message);
+    }
+
+    /** The carrier for how it ends. */
+    CallEnd nextEnd(@Nullable EligibilityCheck check) {
+        CallEnd next = end;
+        if (next == null || next.isUnderWay()) {
+            next = new CallEnd(check);
+            end = next;
+        }
+        return next;
     }
 
     PendingReply pending() {

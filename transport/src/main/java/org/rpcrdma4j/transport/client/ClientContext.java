@@ -19,6 +19,7 @@ record ClientContext(
         Executor callbacks,
         @Nullable WireListener wireListener,
         @Nullable ReverseHandler reverseHandler,
+        @Nullable EligibilityCheck eligibility,
         Monitor monitor,
         Counters<ClientCounter> counters,
         BounceBuffers bounces) {
@@ -30,7 +31,8 @@ record ClientContext(
             Executor worker,
             Executor callbacks,
             @Nullable WireListener wireListener,
-            @Nullable ReverseHandler reverseHandler) {
+            @Nullable ReverseHandler reverseHandler,
+            @Nullable EligibilityCheck eligibility) {
         Counters<ClientCounter> counters = new Counters<>(ClientCounter.class);
         return new ClientContext(
                 device,
@@ -40,6 +42,7 @@ record ClientContext(
                 callbacks,
                 wireListener,
                 reverseHandler,
+                eligibility,
                 new Monitor(),
                 counters,
                 new BounceBuffers(counters));

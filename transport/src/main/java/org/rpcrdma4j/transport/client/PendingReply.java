@@ -19,16 +19,10 @@ import org.jspecify.annotations.Nullable;
 public final class PendingReply extends CompletableFuture<Reply> {
 
     private final Requester requester;
-    private final @Nullable EligibilityCheck check;
     private @Nullable ClientCall call;
-    private @Nullable Reply reply;
-    private @Nullable TransportException failure;
-    private @Nullable Landing landing;
-    private @Nullable CallMessage message;
 
-    PendingReply(Requester requester, @Nullable EligibilityCheck check) {
+    PendingReply(Requester requester) {
         this.requester = requester;
-        this.check = check;
     }
 
     /** Bound to its call inside the monitor, and unbound when that ends. */
@@ -41,59 +35,18 @@ public final class PendingReply extends CompletableFuture<Reply> {
         return call;
     }
 
-    /** The outcome, told by {@link #tell} outside the monitor. */
-    void outcome(
-            @Nullable Reply newReply,
-            @Nullable TransportException newFailure,
-            @Nullable Landing newLanding,
-            @Nullable CallMessage newMessage) {
-        message = newMessage;
-        reply = newReply;
-        failure = newFailure;
-        landing = newLanding;
-        call = null;
+    /** By {@link CallEnd} only, outside the monitor. */
+    void succeed(Reply reply) {
+        super.complete(reply);
     }
 
-    /** Gives the outcome to whoever waits, outside the monitor. */
-    void tell() {
-        TransportException end = failure;
-        Reply answer = reply;
-        Landing last = landing;
-        landing = null;
-        if (end == null && answer != null) {
-            succeed(answer, last);
-        } else if (end != null && end.kind() == TransportException.Kind.CANCELLED) {
+    /** By {@link CallEnd} only, outside the monitor. */
+    void fail(TransportException failure) {
+        if (failure.kind() == TransportException.Kind.CANCELLED) {
             super.cancel(false);
-        } else if (end != null) {
-            super.completeExceptionally(end);
+        } else {
+            super.completeExceptionally(failure);
         }
-    }
-
-    private void succeed(Reply answer, @Nullable Landing last) {
-        try {
-            Reply landed = last == null ? answer : last.land(answer);
-            String fault = faultOf(landed);
-            if (fault == null) {
-                super.complete(landed);
-            } else {
-                fail(TransportException.Kind.BAD_REPLY, landed, fault);
-            }
-        } catch (IllegalStateException | IllegalArgumentException | WrongThreadException e) {
-            fail(TransportException.Kind.REGISTRATION_FAILED, answer, "the reply cannot be copied: " + e.getMessage());
-        } catch (RuntimeException e) {
-            // The binding is the program's own; a reply that it cannot bear must not leave its call without an end.
-            fail(TransportException.Kind.BAD_REPLY, answer, "the reply cannot be looked at: " + e);
-        }
-    }
-
-    private @Nullable String faultOf(Reply landed) {
-        CallMessage asked = message;
-        return check == null || asked == null ? null : check.faultOf(asked, landed);
-    }
-
-    private void fail(TransportException.Kind kind, Reply answer, String detail) {
-        super.completeExceptionally(
-                new TransportException(kind, true, "call 0x" + Integer.toHexString(answer.xid()) + ": " + detail));
     }
 
     /**

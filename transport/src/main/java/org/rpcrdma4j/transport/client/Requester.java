@@ -22,7 +22,6 @@ import org.rpcrdma4j.transport.time.TimeSource;
  * <p>{@link #send}, {@link #cancel} and {@link #close} are called by any thread, all else inside the monitor.
  */
 final class Requester {
-
     private final ClientContext context;
     private final Monitor monitor;
     private final TimeSource time;
@@ -55,8 +54,8 @@ final class Requester {
         return counters;
     }
 
-    PendingReply send(CallMessage message, @Nullable EligibilityCheck check) {
-        PendingReply pending = new PendingReply(this, message.target() == null ? null : check);
+    PendingReply send(CallMessage message) {
+        PendingReply pending = new PendingReply(this);
         monitor.enter();
         try {
             counters.increment(ClientCounter.CALLS);
@@ -75,8 +74,8 @@ final class Requester {
 
     private void refuse(PendingReply pending, Kind kind, String detail) {
         counters.increment(ClientCounter.CALLS_FAILED);
-        pending.outcome(null, new TransportException(kind, false, detail), null, null);
-        monitor.afterwards(pending::tell);
+        monitor.afterwards(
+                new CallEnd(null).set(pending, null, null, null, new TransportException(kind, false, detail)));
     }
 
     private void admit(CallMessage message, PendingReply pending) {
@@ -302,8 +301,9 @@ final class Requester {
                     connection.label(), call.xid(), outcome, now - call.beginNanos(), now - call.answerNanos(), 0);
         }
         PendingReply pending = call.pending();
-        pending.outcome(reply, failure, call.memory().land(call.message(), reply), call.message());
-        monitor.afterwards(pending::tell);
+        pending.bind(null);
+        Landing landing = call.memory().land(call.message(), reply);
+        monitor.afterwards(call.nextEnd(context.eligibility()).set(pending, call.message(), reply, landing, failure));
     }
 
     private void retire(ClientCall call) {

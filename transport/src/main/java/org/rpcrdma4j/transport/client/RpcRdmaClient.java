@@ -52,7 +52,8 @@ public final class RpcRdmaClient implements AutoCloseable {
                     resources.worker(),
                     builder.callbacks,
                     WireListener.guarded(builder.wireListener),
-                    builder.reverseHandler));
+                    builder.reverseHandler,
+                    eligibility));
         } catch (RuntimeException e) {
             resources.close();
             throw e;
@@ -80,7 +81,7 @@ public final class RpcRdmaClient implements AutoCloseable {
         if (check != null) {
             check.requireEligible(message);
         }
-        return requester.send(message, check);
+        return requester.send(message);
     }
 
     /** Sends a call that is a buffer's remaining bytes, for a reply of at most {@code maxReplyBytes}. */

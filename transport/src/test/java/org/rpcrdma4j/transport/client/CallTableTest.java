@@ -24,7 +24,7 @@ class CallTableTest {
         CallMessage message = CallMessage.builder(
                         MemorySegment.ofArray(Words.call(xid, 1, 1, 0).toBytes()))
                 .build();
-        call.begin(message, new PendingReply(requesterThatIsNotAsked(), null), 0, 0, 0);
+        call.begin(message, new PendingReply(requesterThatIsNotAsked()), 0, 0, 0);
         return call;
     }
 
