@@ -15,11 +15,13 @@ public final class CallLoop {
 
     private final RpcRdmaClient client;
     private final List<PayloadCall> calls;
+    private final PendingReply[] pending;
 
     /** A loop over calls of one client. */
     public CallLoop(RpcRdmaClient client, List<PayloadCall> calls) {
         this.client = client;
         this.calls = List.copyOf(calls);
+        pending = new PendingReply[calls.size()];
     }
 
     /**
@@ -29,7 +31,6 @@ public final class CallLoop {
      */
     public void run(long count) {
         int depth = (int) Math.min(calls.size(), count);
-        PendingReply[] pending = new PendingReply[depth];
         for (int i = 0; i < depth; i++) {
             pending[i] = calls.get(i).send(client);
         }
@@ -43,9 +44,9 @@ public final class CallLoop {
         }
     }
 
-    private Reply await(PayloadCall call, PendingReply pending) {
+    private Reply await(PayloadCall call, PendingReply reply) {
         try {
-            return pending.get(LIMIT_SECONDS, TimeUnit.SECONDS);
+            return reply.get(LIMIT_SECONDS, TimeUnit.SECONDS);
         } catch (ExecutionException | TimeoutException e) {
             throw new IllegalStateException(call + ": " + e + ", " + client, e);
         } catch (InterruptedException e) {

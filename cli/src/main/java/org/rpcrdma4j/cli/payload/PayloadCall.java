@@ -129,7 +129,7 @@ public final class PayloadCall {
      */
     public void verify(Reply reply) {
         try {
-            in.reset(reply.message());
+            reply.readWith(in);
             ReplyReader.readHeader(in, message.xid());
             switch (kind) {
                 case NULL -> in.requireEnd();

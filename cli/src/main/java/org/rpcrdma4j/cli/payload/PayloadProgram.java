@@ -62,12 +62,18 @@ public final class PayloadProgram {
         XdrReader in = request.arguments();
         int seed = in.readInt();
         boolean check = in.readBool();
-        List<MemorySegment> pieces = new ArrayList<>(2);
-        long length = in.readLength(pattern.maxBytes());
-        in.readPieces(length, pieces);
-        in.skip(XdrReader.padded(length) - length);
+        boolean isRight = true;
+        if (check) {
+            List<MemorySegment> pieces = new ArrayList<>(2);
+            long length = in.readLength(pattern.maxBytes());
+            in.readPieces(length, pieces);
+            in.skip(XdrReader.padded(length) - length);
+            isRight = isPiece(seed, pieces);
+        } else {
+            in.skipOpaque(pattern.maxBytes());
+        }
         request.endOfArguments();
-        request.results().writeBool(!check || isPiece(seed, pieces));
+        request.results().writeBool(isRight);
     }
 
     private boolean isPiece(int seed, List<MemorySegment> pieces) {

@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import org.rpcrdma4j.transport.xdr.XdrReader;
 
 /**
  * The reply to a call: the RPC reply without the result that was placed, and how much was placed. Nobody else refers to its memory any
@@ -35,6 +36,11 @@ public final class Reply {
      */
     public MemorySegment message() {
         return memory.byteSize() == messageBytes ? memory : memory.asSlice(0, messageBytes);
+    }
+
+    /** Has a reader begin with {@link #message}, which is not made for it. */
+    public void readWith(XdrReader reader) {
+        reader.reset(memory, messageBytes);
     }
 
     /** Length of {@link #message}. */

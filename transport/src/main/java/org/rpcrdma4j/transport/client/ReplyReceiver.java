@@ -253,7 +253,7 @@ final class ReplyReceiver {
                 return;
             }
             RequestSlot slot = call.slot();
-            boolean isShut = slot == null || slot.regions().isEmpty();
+            boolean isShut = slot == null || slot.regions().isShut();
             try {
                 reply = call.memory().takeInline(asked, message, header.length(), bytes, isShut);
             } catch (IllegalStateException | IllegalArgumentException | WrongThreadException e) {

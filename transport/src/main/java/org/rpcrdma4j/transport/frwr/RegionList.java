@@ -41,6 +41,16 @@ public final class RegionList {
         return usedCount == 0;
     }
 
+    /** Whether none of the regions that the call uses is open to the peer. */
+    public boolean isShut() {
+        for (int i = 0; i < usedCount; i++) {
+            if (region(i).state() != RegionState.INVALID) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** The region of the given number. */
     public Region region(int index) {
         Region region = index < usedCount ? used[index] : null;

@@ -6,6 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.xdr.XdrException.Reason;
 
@@ -58,6 +59,14 @@ public final class XdrReader {
     public void reset(MemorySegment message) {
         pieces = null;
         begin(message, message.byteSize());
+    }
+
+    /** Begins anew with the first bytes of one piece, at position 0. */
+    public void reset(MemorySegment message, long length) {
+        Objects.checkIndex(length, message.byteSize() + 1);
+        pieces = null;
+        begin(message, length);
+        pieceLength = length;
     }
 
     /** Begins anew with the pieces, at position 0. */
