@@ -16,6 +16,10 @@ final class CallMemory {
     private @Nullable MemorySegment targetBounce;
     private @Nullable MemorySegment replyBounce;
     private @Nullable MemorySegment longCallBounce;
+    /** Where a reply waits until the caller's buffer is shut. Never shown to the caller. */
+    private MemorySegment aside = MemorySegment.ofArray(new byte[0]);
+
+    private boolean isReplyAside;
     private boolean isReplyInPlace;
     private long copiedBytes;
 
@@ -85,14 +89,36 @@ final class CallMemory {
      */
     MemorySegment takeInline(CallMessage message, MemorySegment from, long offset, long length, boolean isShut) {
         MemorySegment given = message.replyBuffer();
-        isReplyInPlace = given != null && isShut;
-        MemorySegment to = given != null && isShut ? given : MemorySegment.ofArray(new byte[Math.toIntExact(length)]);
+        isReplyInPlace = given != null;
+        isReplyAside = given != null && !isShut;
+        MemorySegment to = given == null
+                ? MemorySegment.ofArray(new byte[Math.toIntExact(length)])
+                : isShut ? given : aside(length);
         MemorySegment.copy(from, offset, to, 0, length);
         return to;
     }
 
+    private MemorySegment aside(long length) {
+        if (aside.byteSize() < length) {
+            aside = MemorySegment.ofArray(new byte[Math.toIntExact(length)]);
+        }
+        return aside;
+    }
+
+    /** Once the call's memory is shut: a reply that was put aside goes where the caller wants it. Returns where the reply is. */
+    MemorySegment settle(CallMessage message, MemorySegment reply, long length) {
+        MemorySegment given = message.replyBuffer();
+        if (!isReplyAside || given == null) {
+            return reply;
+        }
+        isReplyAside = false;
+        MemorySegment.copy(reply, 0, given, 0, length);
+        return given;
+    }
+
     /** The reply of an RDMA_NOMSG, which lies in the memory of its Reply chunk. To be read when that is shut. */
     MemorySegment takeLong(CallMessage message) {
+        isReplyAside = false;
         MemorySegment lies = replyBounce;
         isReplyInPlace = lies == null;
         if (lies == null) {
@@ -174,8 +200,7 @@ final class CallMemory {
         MemorySegment replyMemory = replyBounce;
         targetBounce = null;
         replyBounce = null;
-        boolean replyMoves = message.replyBuffer() != null && !isReplyInPlace;
-        if (reply != null && (target != null || replyMemory != null || replyMoves)) {
+        if (reply != null && (target != null || replyMemory != null)) {
             return new Landing(bounces, message, target, replyMemory, isReplyInPlace);
         }
         free(target);

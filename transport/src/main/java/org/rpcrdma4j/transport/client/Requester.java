@@ -191,15 +191,17 @@ final class Requester {
         if (replyMemory == null) {
             throw new IllegalStateException(call + " succeeds without a reply");
         }
-        Reply reply = new Reply(replyMemory, call.replyBytes(), call.placedBytes());
+        Reply reply;
         try {
+            MemorySegment settled = call.memory().settle(call.message(), replyMemory, call.replyBytes());
+            reply = new Reply(settled, call.replyBytes(), call.placedBytes());
             int xid = reply.xid();
             if (xid != call.xid()) {
                 // RFC 8166, Section 4.2.1. Seen this late only in a Long reply, unreadable before its memory is shut.
                 fail(call, Kind.BAD_REPLY, "the reply's message has XID 0x" + Integer.toHexString(xid));
                 return;
             }
-        } catch (IllegalStateException | WrongThreadException e) {
+        } catch (IllegalStateException | IllegalArgumentException | WrongThreadException e) {
             fail(call, Kind.REGISTRATION_FAILED, "its reply buffer cannot be used: " + e.getMessage());
             return;
         }

@@ -251,7 +251,8 @@ final class CallAssembler {
                     pulled.set(ValueLayout.JAVA_BYTE, pad, (byte) 0);
                 }
             }
-            into.add((pieceIsPulled[i] ? pulled : inline).asSlice(offset, length));
+            MemorySegment whole = pieceIsPulled[i] ? pulled : inline;
+            into.add(length == whole.byteSize() ? whole : whole.asSlice(offset, length));
         }
     }
 

@@ -42,7 +42,7 @@ final class CallIntake {
     private final Counters<ServerCounter> counters;
     private final HeaderLimits limits;
     private final long maxPayloadBytes;
-    /** For each receive buffer: the body of the last call without chunks. */
+    /** For each receive buffer: the bytes behind the header of the last call. */
     private @Nullable MemorySegment[] bodies = new MemorySegment[8];
 
     private int inFlight;
@@ -214,14 +214,12 @@ final class CallIntake {
     /** The bytes behind the header. Calls of one size come again and again, so that of each buffer is kept. */
     private MemorySegment inlineBody(int buffer, MemorySegment message, int headerBytes, int bodyBytes) {
         MemorySegment body = buffer < bodies.length ? bodies[buffer] : null;
-        if (body == null || body.byteSize() != bodyBytes) {
+        if (body == null || body.byteSize() != bodyBytes || body.address() != message.address() + headerBytes) {
             body = message.asSlice(headerBytes, bodyBytes);
-            if (headerBytes == TransportHeader.MIN_BYTES) {
-                if (buffer >= bodies.length) {
-                    bodies = Arrays.copyOf(bodies, Math.max(buffer + 1, 2 * bodies.length));
-                }
-                bodies[buffer] = body;
+            if (buffer >= bodies.length) {
+                bodies = Arrays.copyOf(bodies, Math.max(buffer + 1, 2 * bodies.length));
             }
+            bodies[buffer] = body;
         }
         return body;
     }
@@ -320,11 +318,16 @@ final class CallIntake {
 
     /** All of the call is there. */
     void complete(RequestSlot slot) {
-        MemorySegment inline = endpoint.receiveMemory(slot.receiveBuffer)
-                .asSlice(slot.header.length(), slot.receiveLength - slot.header.length());
+        int headerBytes = slot.header.length();
+        MemorySegment inline = inlineBody(
+                slot.receiveBuffer,
+                endpoint.receiveMemory(slot.receiveBuffer),
+                headerBytes,
+                slot.receiveLength - headerBytes);
         PooledBuffer buffer = slot.pulled;
         CallAssembler assembler = slot.assembler(maxPayloadBytes);
-        assembler.pieces(inline, buffer == null ? MemorySegment.NULL : buffer.memory(), slot.message);
+        assembler.pieces(
+                inline, buffer == null ? MemorySegment.NULL : buffer.memory(assembler.pullBytes()), slot.message);
         if (slot.header.procedure() == Procedure.RDMA_NOMSG && !isCall(slot.message, slot.header.xid())) {
             bad(slot, BadMessage.MESSAGE);
             slot.error = ErrorReply.ERR_CHUNK;

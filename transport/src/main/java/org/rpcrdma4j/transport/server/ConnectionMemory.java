@@ -36,7 +36,7 @@ final class ConnectionMemory {
     private final Access access;
     private final long maxBytes;
     private final List<ArrayDeque<PooledBuffer>> free = new ArrayList<>();
-    private final Set<PooledBuffer> inUse = new HashSet<>();
+    private final ArrayList<PooledBuffer> inUse = new ArrayList<>();
     private final Set<MemoryRegion> foreign = new HashSet<>();
     /** Held for reading while a registration is made or ended, so that {@link #close} sees all. */
     private final ReentrantReadWriteLock gate = new ReentrantReadWriteLock();
@@ -91,9 +91,23 @@ final class ConnectionMemory {
         synchronized (free) {
             PooledBuffer buffer = closed ? null : free.get(classOf(wanted)).pollFirst();
             if (buffer != null) {
-                inUse.add(buffer);
+                addInUse(buffer);
             }
             return buffer;
+        }
+    }
+
+    private void addInUse(PooledBuffer buffer) {
+        buffer.place = inUse.size();
+        inUse.add(buffer);
+    }
+
+    /** The last one moves to its place. */
+    private void removeInUse(PooledBuffer buffer) {
+        PooledBuffer last = inUse.removeLast();
+        if (last != buffer) {
+            inUse.set(buffer.place, last);
+            last.place = buffer.place;
         }
     }
 
@@ -115,7 +129,7 @@ final class ConnectionMemory {
             if (buffer != null) {
                 synchronized (free) {
                     bytes += classBytes(sizeClass);
-                    inUse.add(buffer);
+                    addInUse(buffer);
                 }
             }
             return buffer;
@@ -148,7 +162,7 @@ final class ConnectionMemory {
     /** Takes a buffer back; nothing that was posted names it any more. */
     void giveBack(PooledBuffer buffer) {
         synchronized (free) {
-            inUse.remove(buffer);
+            removeInUse(buffer);
             buffer.lastUse = trims;
             if (closed) {
                 bytes -= classBytes(buffer.sizeClass);

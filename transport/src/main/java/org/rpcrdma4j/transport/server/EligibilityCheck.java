@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.transport.server;
 
+import java.lang.foreign.MemorySegment;
+import java.util.List;
 import org.rpcrdma4j.transport.rpc.CallHeader;
 import org.rpcrdma4j.transport.ulb.Bindings;
 import org.rpcrdma4j.transport.ulb.ItemSink;
@@ -19,12 +21,19 @@ final class EligibilityCheck implements ItemSink {
 
     private final Bindings bindings;
     private final CallAssembler call;
+    private final XdrReader reader = new XdrReader();
     private int next;
     private boolean fits;
 
     EligibilityCheck(Bindings bindings, CallAssembler call) {
         this.bindings = bindings;
         this.call = call;
+    }
+
+    /** A reader of the slot's message, for decoding its header. */
+    XdrReader reader(List<MemorySegment> message) {
+        reader.reset(message);
+        return reader;
     }
 
     /**

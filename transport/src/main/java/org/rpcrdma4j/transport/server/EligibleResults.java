@@ -6,7 +6,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.rpcrdma4j.transport.rpc.CallHeader;
-import org.rpcrdma4j.transport.rpc.ReplyHeader;
+import org.rpcrdma4j.transport.rpc.ReplyReader;
+import org.rpcrdma4j.transport.rpc.RpcException;
 import org.rpcrdma4j.transport.ulb.Bindings;
 import org.rpcrdma4j.transport.ulb.ItemSink;
 import org.rpcrdma4j.transport.xdr.XdrException;
@@ -44,10 +45,10 @@ final class EligibleResults implements ItemSink {
         try {
             if (CallHeader.decode(reader) instanceof CallHeader header) {
                 reader.reset(stream);
-                ReplyHeader.decode(reader);
+                ReplyReader.readHeader(reader, header.xid());
                 bindings.find(header).resultItems(header, reader, this);
             }
-        } catch (XdrException e) {
+        } catch (RpcException | XdrException e) {
             // What was found before it stands.
         } finally {
             reader.clear();

@@ -20,10 +20,13 @@ final class PooledBuffer {
     final int sizeClass;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment memory;
+    private MemorySegment lastPart;
     private final MemoryRegion region;
     private boolean isKept;
     /** When it was used last, by the pool's count of trims. */
     int lastUse;
+    /** Where it stands in the pool's list of those in use. */
+    int place;
 
     /**
      * Allocates and registers.
@@ -39,10 +42,21 @@ final class PooledBuffer {
             arena.close();
             throw e;
         }
+        lastPart = memory;
     }
 
     MemorySegment memory() {
         return memory;
+    }
+
+    /** So many bytes of it. Requests of one size come again and again, so the last answer is kept. */
+    MemorySegment memory(long bytes) {
+        MemorySegment part = lastPart;
+        if (part.byteSize() != bytes) {
+            part = memory.asSlice(0, bytes);
+            lastPart = part;
+        }
+        return part;
     }
 
     MemoryRegion region() {

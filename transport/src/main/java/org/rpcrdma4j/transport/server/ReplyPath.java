@@ -140,10 +140,12 @@ final class ReplyPath {
         if (!slot.usesChunks || assembler == null || assembler.items() == 0) {
             return true;
         }
-        XdrReader reader = new XdrReader(slot.message);
+        EligibilityCheck check = slot.eligibilityCheck(context.bindings(), assembler);
+        XdrReader reader = check.reader(slot.message);
         DecodedCall decoded = CallHeader.decode(reader);
-        if (decoded instanceof CallHeader header
-                && new EligibilityCheck(context.bindings(), assembler).passes(header, reader)) {
+        boolean passes = decoded instanceof CallHeader header && check.passes(header, reader);
+        reader.clear();
+        if (passes) {
             return true;
         }
         BadMessage.MESSAGE.countAtServer(counters);
@@ -333,7 +335,7 @@ final class ReplyPath {
         }
         slot.resultBytes += bytes;
         slot.results.add(buffer);
-        return buffer.memory().asSlice(0, bytes);
+        return buffer.memory(bytes);
     }
 
     private boolean reserveMore(RequestSlot slot, long bytes) {

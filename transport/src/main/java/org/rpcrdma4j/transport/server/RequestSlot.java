@@ -103,6 +103,8 @@ final class RequestSlot implements Runnable, Outbox.Entry {
     @Nullable
     Runnable released;
 
+    private @Nullable EligibilityCheck argumentCheck;
+
     @Nullable
     EligibleResults eligible;
 
@@ -142,6 +144,15 @@ final class RequestSlot implements Runnable, Outbox.Entry {
             writes.add(new RdmaWriteRequest());
         }
         return writes.get(writesUsed++).clearSges().signaled(false);
+    }
+
+    EligibilityCheck eligibilityCheck(Bindings bindings, CallAssembler call) {
+        EligibilityCheck found = argumentCheck;
+        if (found == null) {
+            found = new EligibilityCheck(bindings, call);
+            argumentCheck = found;
+        }
+        return found;
     }
 
     EligibleResults eligibleResults(Bindings bindings) {

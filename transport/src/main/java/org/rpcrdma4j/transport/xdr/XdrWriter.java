@@ -32,6 +32,7 @@ public final class XdrWriter {
     private static final ValueLayout.OfLong HYPER = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final MemorySegment ZEROS =
             MemorySegment.ofArray(new byte[4]).asReadOnly();
+    private static final MemorySegment EMPTY = MemorySegment.ofArray(new byte[0]);
     private static final long DEFAULT_BOUND = 1L << 30;
 
     private final LongFunction<MemorySegment> allocator;
@@ -267,7 +268,9 @@ public final class XdrWriter {
         if (item.stored > 0) {
             into.add(memory.asSlice(item.at, item.stored));
         }
-        into.addAll(item.callers);
+        for (int i = 0; i < item.callers.size(); i++) {
+            into.add(item.callers.get(i));
+        }
     }
 
     /** The stream between two items, or before the first ({@code 0}), or behind the last ({@code items()}). */
@@ -277,6 +280,9 @@ public final class XdrWriter {
         }
         long from = index == 0 ? 0 : item(index - 1).at + item(index - 1).stored;
         long to = index == itemCount ? written : item(index).at;
+        if (from == to) {
+            return EMPTY;
+        }
         MemorySegment part = lastPart;
         if (part == null || lastPartFrom != from || part.byteSize() != to - from) {
             part = memory.asSlice(from, to - from);
