@@ -82,7 +82,7 @@ final class CallEnd implements Runnable {
                     TransportException.Kind.REGISTRATION_FAILED,
                     answer,
                     "the reply cannot be copied: " + e.getMessage()));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             // The binding is the program's own; a reply that it cannot bear must not leave its call without an end.
             told.fail(failure(TransportException.Kind.BAD_REPLY, answer, "the reply cannot be looked at: " + e));
         }
