@@ -8,7 +8,7 @@ import org.rpcrdma4j.verbs.WorkCompletion;
 
 /**
  * Takes completions from their queue and has each handled inside the monitor. Each batch has a turn of its own, so that what it leaves
- * for afterwards is not put off. May be called by any thread.
+ * for afterwards is not put off; what it gives to the outbox is posted together at the end of the turn. May be called by any thread.
  */
 final class CompletionPump {
 
@@ -16,9 +16,11 @@ final class CompletionPump {
 
     private final Monitor monitor;
     private final CompletionQueue queue;
+    private final Outbox outbox;
     private final BooleanSupplier mayPoll;
     private final Consumer<WorkCompletion> handler;
     private final Consumer<Throwable> onFault;
+    private final Runnable releaseOutbox;
     private final WorkCompletion[] polled = new WorkCompletion[BATCH];
 
     /**
@@ -30,14 +32,17 @@ final class CompletionPump {
     CompletionPump(
             Monitor monitor,
             CompletionQueue queue,
+            Outbox outbox,
             BooleanSupplier mayPoll,
             Consumer<WorkCompletion> handler,
             Consumer<Throwable> onFault) {
         this.monitor = monitor;
         this.queue = queue;
+        this.outbox = outbox;
         this.mayPoll = mayPoll;
         this.handler = handler;
         this.onFault = onFault;
+        releaseOutbox = outbox::release;
         for (int i = 0; i < BATCH; i++) {
             polled[i] = new WorkCompletion();
         }
@@ -58,17 +63,25 @@ final class CompletionPump {
 
     private boolean handleBatch() {
         monitor.enter();
+        int count = 0;
         try {
             if (!mayPoll.getAsBoolean()) {
                 return false;
             }
-            int count = queue.poll(polled);
+            count = queue.poll(polled);
+            if (count > 1) {
+                outbox.hold();
+            }
             for (int i = 0; i < count; i++) {
                 handleGuarded(polled[i]);
             }
             return count > 0;
         } finally {
             monitor.leave();
+            if (count > 1) {
+                // What was left for afterwards is done, so calls have perhaps been answered.
+                monitor.run(releaseOutbox);
+            }
         }
     }
 

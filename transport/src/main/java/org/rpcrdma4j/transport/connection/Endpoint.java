@@ -98,7 +98,7 @@ public final class Endpoint {
         posted = new PostedReceives(queuePair, receives);
         release = new Release(objects, monitor, worker, () -> tell(listener::onQueuePairClosed), this::onReleased);
         outbox = new Outbox(monitor, queuePair, fault -> monitor.run(() -> onFault(fault)));
-        pump = new CompletionPump(monitor, objects.completions(), this::mayPoll, this::handle, this::onFault);
+        pump = new CompletionPump(monitor, objects.completions(), outbox, this::mayPoll, this::handle, this::onFault);
         pump.pollAndArm();
     }
 

@@ -60,6 +60,66 @@ class OutboxTest {
         assertThat(queuePair.postsInsideTheMonitor).hasValue(0);
     }
 
+    @Test
+    void postsTheChainsThatWaitTogetherByOneCall() {
+        monitor.run(() -> {
+            outbox.append(entry(1, 2));
+            outbox.append(entry(3));
+            outbox.append(entry(4, 5));
+        });
+
+        assertThat(queuePair.posted).containsExactly(1L, 2L, 3L, 4L, 5L);
+        assertThat(queuePair.posts).hasValue(1);
+    }
+
+    @Test
+    void triesTheChainsBehindARefusedOneAgainInTheirOrder() {
+        queuePair.refused.add(4L);
+        queuePair.refused.add(6L);
+        monitor.run(() -> {
+            outbox.append(entry(1, 2));
+            outbox.append(entry(3, 4, 5));
+            outbox.append(entry(6));
+            outbox.append(entry(7));
+            outbox.append(entry(8));
+        });
+
+        assertThat(queuePair.posted).containsExactly(1L, 2L, 3L, 7L, 8L);
+        assertThat(refusals).containsExactly("4 QUEUE_FULL inside", "6 QUEUE_FULL inside");
+    }
+
+    @Test
+    void holdsBackWhatTheHoldingThreadAppendsUntilAnotherOneAppendsOrItReleases() throws InterruptedException {
+        monitor.run(() -> {
+            outbox.hold();
+            outbox.append(entry(1));
+        });
+        monitor.run(() -> outbox.append(entry(2)));
+        assertThat(queuePair.posted).isEmpty();
+
+        Thread other = Thread.ofPlatform().start(() -> monitor.run(() -> outbox.append(entry(3))));
+        other.join(10_000);
+        assertThat(queuePair.posted).containsExactly(1L, 2L, 3L);
+
+        monitor.run(() -> outbox.append(entry(4)));
+        assertThat(queuePair.posted).doesNotContain(4L);
+        monitor.run(outbox::release);
+        assertThat(queuePair.posted).containsExactly(1L, 2L, 3L, 4L);
+        assertThat(queuePair.posts).hasValue(2);
+    }
+
+    @Test
+    void holdsBackNoLongerWhenAChainOfSeveralIsAppended() {
+        monitor.run(() -> {
+            outbox.hold();
+            outbox.append(entry(1));
+            outbox.append(entry(2, 3));
+        });
+
+        assertThat(queuePair.posted).containsExactly(1L, 2L, 3L);
+        assertThat(queuePair.posts).hasValue(1);
+    }
+
     /** What is appended after a registration is posted after it, whoever appended it. */
     @Test
     void keepsTheOrderOfAppendingWithEightThreads() throws InterruptedException {
@@ -130,6 +190,8 @@ class OutboxTest {
         queuePair.throwing.add(1L);
         monitor.run(() -> {
             outbox.append(entry(1));
+            // So that the next one is not posted together with it: a joint post that throws tells of all its chains.
+            outbox.appendAction(() -> {});
             outbox.append(new TestEntry(
                     () -> {
                         throw new AssertionError("thrown on purpose");

@@ -20,6 +20,7 @@ final class RecordingQueuePair implements QueuePair {
     /** Ids in the order of their posts. Written by one thread at a time, if the outbox keeps its word. */
     final List<Long> posted = new ArrayList<>();
 
+    final AtomicInteger posts = new AtomicInteger();
     final AtomicInteger postsAtOneTime = new AtomicInteger();
     final AtomicInteger postsInsideTheMonitor = new AtomicInteger();
 
@@ -35,6 +36,7 @@ final class RecordingQueuePair implements QueuePair {
 
     @Override
     public PostResult postSend(List<? extends SendQueueRequest> chain) {
+        posts.incrementAndGet();
         if (inside.incrementAndGet() != 1) {
             postsAtOneTime.incrementAndGet();
         }
