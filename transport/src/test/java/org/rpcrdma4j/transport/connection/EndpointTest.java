@@ -377,11 +377,17 @@ class EndpointTest {
         while (true) {
             credits.acquireUninterruptibly();
             int next = number;
-            if (end.inside(() -> end.isClosed() || !end.endpoint.isConnected())) {
+            boolean[] sent = new boolean[1];
+            boolean connected = end.inside(() -> {
+                boolean is = !end.isClosed() && end.endpoint.isConnected();
+                // A Send's own completion may come later than the answer to it.
+                sent[0] = is && end.send(next);
+                return is;
+            });
+            if (!connected) {
                 return;
             }
-            // A Send's own completion may come later than the answer to it.
-            if (end.inside(() -> end.send(next))) {
+            if (sent[0]) {
                 number++;
             } else {
                 credits.release();
