@@ -85,4 +85,14 @@ record ConnectionSizes(
     static PrivateMessage privateMessage(ServerOptions options) {
         return new PrivateMessage(options.remoteInvalidation(), options.sendBytes(), options.receiveBytes());
     }
+
+    /**
+     * The credits for a reply. RFC 8166, Section 3.3.1: never 0, and never more than there are Receives for. Of those posted, one is kept to
+     * see an overrun, and some are for replies to reverse calls.
+     *
+     * @param receives posted, and those that hold calls
+     */
+    int grant(int receives) {
+        return Math.max(1, Math.min(credits, receives - reverseCredits - 1));
+    }
 }

@@ -168,7 +168,16 @@ public final class RpcRdmaServer implements AutoCloseable {
                 "ENDPOINT",
                 refusal);
         context.log().warn("connection from " + request.remoteAddress() + " refused: " + refusal);
-        ServerConnection.reject(request);
+        reject(request);
+    }
+
+    /** Answers a request that is not accepted, unless it is answered or gone already. */
+    static void reject(ConnectRequest request) {
+        try {
+            request.reject(Octets.EMPTY);
+        } catch (IllegalStateException e) {
+            LOG.log(Level.DEBUG, "the request was gone already", e);
+        }
     }
 
     private void onClosed(ServerConnection connection) {

@@ -3,7 +3,6 @@ package org.rpcrdma4j.transport.server;
 
 import java.lang.System.Logger.Level;
 import java.net.InetSocketAddress;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.connection.DisconnectCause;
@@ -27,7 +26,6 @@ import org.rpcrdma4j.verbs.cm.ConnectOptions;
 import org.rpcrdma4j.verbs.cm.ConnectRefusal;
 import org.rpcrdma4j.verbs.cm.ConnectRequest;
 import org.rpcrdma4j.verbs.cm.ConnectionInfo;
-import org.rpcrdma4j.verbs.cm.Octets;
 
 /**
  * One client's connection at the server: joins the parts that a call goes through and sees to the connection's end.
@@ -122,18 +120,9 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
         } catch (IllegalStateException e) {
             // The request was gone meanwhile, or the server is aborted.
             endpoint.abort(DisconnectCause.CONNECTION_LOST, String.valueOf(e.getMessage()));
-            monitor.afterwards(() -> reject(request));
+            monitor.afterwards(() -> RpcRdmaServer.reject(request));
         } finally {
             monitor.leave();
-        }
-    }
-
-    /** Answers a request that is not accepted, unless it is answered or gone already. */
-    static void reject(ConnectRequest request) {
-        try {
-            request.reject(Octets.EMPTY);
-        } catch (IllegalStateException e) {
-            LOG.log(Level.DEBUG, "the request was gone already", e);
         }
     }
 
@@ -319,13 +308,9 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
         replies.sendError(slot);
     }
 
-    /**
-     * The credits for the next reply. RFC 8166, Section 3.3.1: never 0, and never more than there are Receives for. Of those posted, one is
-     * kept to see an overrun, and some are for replies to reverse calls.
-     */
+    /** The credits for the next reply. */
     int grant() {
-        int forCalls = endpoint.receivesOutstanding() - sizes.reverseCredits() - 1 + intake.inFlight();
-        return Math.max(1, Math.min(sizes.credits(), forCalls));
+        return sizes.grant(endpoint.receivesOutstanding() + intake.inFlight());
     }
 
     int credits() {
@@ -360,13 +345,7 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
     }
 
     void onWorker(Runnable task) {
-        monitor.afterwards(() -> {
-            try {
-                context.worker().execute(task);
-            } catch (RejectedExecutionException e) {
-                task.run();
-            }
-        });
+        monitor.afterwards(() -> context.runOnWorker(task));
     }
 
     // For any thread.

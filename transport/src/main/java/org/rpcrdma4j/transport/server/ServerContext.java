@@ -2,6 +2,7 @@
 package org.rpcrdma4j.transport.server;
 
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.event.Counters;
@@ -39,5 +40,14 @@ record ServerContext(
     /** The number of the next connection, from 1. */
     int nextConnection() {
         return connectionCount.incrementAndGet();
+    }
+
+    /** Has the task done where waiting is allowed; at the end of the server, when the worker takes no more, here. */
+    void runOnWorker(Runnable task) {
+        try {
+            worker.execute(task);
+        } catch (RejectedExecutionException e) {
+            task.run();
+        }
     }
 }
