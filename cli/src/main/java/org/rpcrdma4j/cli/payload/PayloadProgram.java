@@ -10,6 +10,7 @@ import org.rpcrdma4j.transport.rpc.ProgramTable;
 import org.rpcrdma4j.transport.rpc.ReplyHeader;
 import org.rpcrdma4j.transport.rpc.RpcProgram;
 import org.rpcrdma4j.transport.rpc.RpcRequest;
+import org.rpcrdma4j.transport.server.ProgramHandler;
 import org.rpcrdma4j.transport.ulb.Bindings;
 import org.rpcrdma4j.transport.ulb.ItemSink;
 import org.rpcrdma4j.transport.ulb.ReplyBound;
@@ -96,6 +97,8 @@ public final class PayloadProgram {
             throw request.arguments().bad("count", (int) count);
         }
         request.endOfArguments();
+        // The pattern outlives the server, so nobody has to know when it is not needed any more.
+        ProgramHandler.whenReleased(() -> {});
         request.results().writeItem(pattern.piece(seed, count));
     }
 

@@ -31,6 +31,7 @@ public final class ProgramHandler implements RequestHandler {
         private final RpcRequest rpc = new RpcRequest(call, reply);
         private final ReplyPieces pieces = new ReplyPieces();
         private @Nullable ServerRequest request;
+        private @Nullable Runnable released;
     }
 
     /**
@@ -46,12 +47,24 @@ public final class ProgramHandler implements RequestHandler {
         return request;
     }
 
+    /**
+     * For the procedure that the calling thread runs: its native result memory stays as it is until the task is run, so it is sent from
+     * where it lies. See {@link ReplyPieces#whenReleased}.
+     *
+     * @throws IllegalStateException if the thread runs none
+     */
+    public static void whenReleased(Runnable task) {
+        current();
+        CARRIERS.get().released = task;
+    }
+
     @Override
     public void onRequest(ServerRequest request) {
         Carriers carriers = CARRIERS.get();
         carriers.request = request;
         carriers.call.reset(request.pieces());
         carriers.reply.reset();
+        carriers.released = null;
         ProgramTable.Outcome outcome;
         try {
             outcome = programs.dispatch(carriers.rpc);
@@ -60,7 +73,9 @@ public final class ProgramHandler implements RequestHandler {
             carriers.call.clear();
         }
         if (outcome == ProgramTable.Outcome.REPLIED) {
-            request.reply(carriers.pieces.clear().message(carriers.reply));
+            ReplyPieces pieces = carriers.pieces.clear().message(carriers.reply);
+            Runnable released = carriers.released;
+            request.reply(released == null ? pieces : pieces.whenReleased(released));
             carriers.pieces.clear();
         } else {
             // RFC 8166, Section 4.5.2: what is no call cannot be answered in RPC terms.
