@@ -10,6 +10,7 @@ import java.util.function.Consumer;
 public final class EventLoopGroup implements AutoCloseable {
     private final List<EventLoop> loops;
     private final AtomicInteger turn = new AtomicInteger();
+    private final AtomicInteger setUpTurn = new AtomicInteger();
 
     /** Starts the loops; they are named by the given name and a number. */
     public EventLoopGroup(String name, int count, int stagingBytes, boolean busyPoll) {
@@ -29,9 +30,17 @@ public final class EventLoopGroup implements AutoCloseable {
         loops.forEach(EventLoop::start);
     }
 
-    /** The loops in turn. */
+    /** The loops in turn, for those that stay: queue pairs. */
     public EventLoop next() {
         return loops.get(Math.floorMod(turn.getAndIncrement(), loops.size()));
+    }
+
+    /**
+     * The loops in turn, for listeners and set-ups. A turn of their own: each connection that is accepted has a set-up too, and with two
+     * loops and one turn all queue pairs of a server would share one loop.
+     */
+    public EventLoop nextForSetUp() {
+        return loops.get(Math.floorMod(setUpTurn.getAndIncrement(), loops.size()));
     }
 
     /** All loops. */

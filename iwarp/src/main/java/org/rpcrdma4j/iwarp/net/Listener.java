@@ -97,7 +97,7 @@ public final class Listener implements AutoCloseable {
         this.counters = counters;
         this.log = log;
         this.program = program;
-        loop = group.next();
+        loop = group.nextForSetUp();
         localAddress = (InetSocketAddress) server.getLocalAddress();
         registration = loop.register(server, 0, this::acceptSome);
     }
@@ -247,7 +247,7 @@ public final class Listener implements AutoCloseable {
             TcpOptions.closeQuietly(channel);
             return;
         }
-        ResponderSetUp setUp = new ResponderSetUp(group.next(), channel, config, gate, counters, log);
+        ResponderSetUp setUp = new ResponderSetUp(group.nextForSetUp(), channel, config, gate, counters, log);
         open.add(setUp);
         try {
             setUp.loop().execute(setUp::begin);
