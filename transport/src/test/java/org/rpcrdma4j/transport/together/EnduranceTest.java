@@ -34,6 +34,9 @@ class EnduranceTest {
     /** Buffers that the device keeps for the next time; one kept for each connection made here would be a hundred times as much. */
     private static final long DIRECT_SLACK = 1 << 20;
 
+    /** A connection makes regions by batches when it misses them: one half may end just before a batch, the other just after. */
+    private static final long REGION_SLACK = 64;
+
     @Test
     @Timeout(value = 8, unit = TimeUnit.HOURS)
     void theSecondHalfTakesNoMoreThanTheFirst() throws Exception {
@@ -53,7 +56,7 @@ class EnduranceTest {
             assertThat(second.heapBytes()).isLessThan(first.heapBytes() + HEAP_SLACK);
             assertThat(second.directBytes()).isLessThanOrEqualTo(first.directBytes() + DIRECT_SLACK);
             assertThat(second.leasedBytes()).isLessThanOrEqualTo(first.leasedBytes());
-            assertThat(second.regions()).isLessThanOrEqualTo(first.regions());
+            assertThat(second.regions()).isLessThanOrEqualTo(first.regions() + REGION_SLACK);
             assertThat(second.threads()).isLessThanOrEqualTo(first.threads());
             assertThat(client.counters().get(ClientCounter.REGIONS_ORPHANED)).isZero();
         }
