@@ -38,6 +38,7 @@ public final class PayloadProgram {
     static final int GIVE = 2;
 
     private static final long RESULT_BYTES = 8;
+    private static final long UNBOUNDED = 0xFFFF_FFFFL;
 
     private final Pattern pattern;
 
@@ -107,23 +108,14 @@ public final class PayloadProgram {
         public void argumentItems(CallHeader call, XdrReader arguments, ItemSink sink) throws XdrException {
             if (call.procedure() == TAKE) {
                 arguments.skip(8);
-                item(arguments, sink);
+                ItemSink.tell(arguments, UNBOUNDED, sink);
             }
         }
 
         @Override
         public void resultItems(CallHeader call, XdrReader results, ItemSink sink) throws XdrException {
             if (call.procedure() == GIVE) {
-                item(results, sink);
-            }
-        }
-
-        private static void item(XdrReader in, ItemSink sink) throws XdrException {
-            long length = in.readUnsignedInt();
-            if (sink.item(in.position(), length)) {
-                in.skipAbsent(XdrReader.padded(length));
-            } else {
-                in.skip(XdrReader.padded(length));
+                ItemSink.tell(results, UNBOUNDED, sink);
             }
         }
 

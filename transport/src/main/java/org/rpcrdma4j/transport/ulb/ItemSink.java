@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.transport.ulb;
 
+import org.rpcrdma4j.transport.xdr.XdrException;
+import org.rpcrdma4j.transport.xdr.XdrReader;
+
 /** Takes the eligible items of a message as they are found, in the order of the stream. */
 @FunctionalInterface
 public interface ItemSink {
@@ -18,4 +21,20 @@ public interface ItemSink {
      *     unreduced stream always {@code false}
      */
     boolean item(long position, long length);
+
+    /**
+     * Tells the sink of the opaque or string that the reader stands before, and passes over it, or over its absence. RFC 8166, Section
+     * 3.4.4: who puts an item into a chunk takes its pad out of the stream too.
+     *
+     * @param most the bound that the protocol declares
+     * @throws XdrException if it is longer, or the stream ends in it
+     */
+    static void tell(XdrReader in, long most, ItemSink sink) throws XdrException {
+        long length = in.readDeclaredLength(most);
+        if (sink.item(in.position(), length)) {
+            in.skipAbsent(XdrReader.padded(length));
+        } else {
+            in.skip(XdrReader.padded(length));
+        }
+    }
 }

@@ -231,13 +231,7 @@ final class Shapes {
 
         @Override
         public void walk(Walk walk) throws XdrException {
-            long length = walk.in.readDeclaredLength(most);
-            // RFC 8166, Section 3.4.4: the chunk's sender takes the pad out of the stream too.
-            if (walk.sink.item(walk.in.position(), length)) {
-                walk.in.skipAbsent(XdrReader.padded(length));
-            } else {
-                walk.in.skip(XdrReader.padded(length));
-            }
+            ItemSink.tell(walk.in, most, walk.sink);
         }
 
         @Override
