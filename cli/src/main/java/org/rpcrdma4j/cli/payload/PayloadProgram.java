@@ -10,7 +10,6 @@ import org.rpcrdma4j.transport.rpc.ProgramTable;
 import org.rpcrdma4j.transport.rpc.ReplyHeader;
 import org.rpcrdma4j.transport.rpc.RpcProgram;
 import org.rpcrdma4j.transport.rpc.RpcRequest;
-import org.rpcrdma4j.transport.server.ProgramHandler;
 import org.rpcrdma4j.transport.ulb.Bindings;
 import org.rpcrdma4j.transport.ulb.ItemSink;
 import org.rpcrdma4j.transport.ulb.ReplyBound;
@@ -99,7 +98,7 @@ public final class PayloadProgram {
         }
         request.endOfArguments();
         // The pattern outlives the server, so nobody has to know when it is not needed any more.
-        ProgramHandler.whenReleased(() -> {});
+        request.context().whenReleased(() -> {});
         request.results().writeItem(pattern.piece(seed, count));
     }
 

@@ -23,7 +23,7 @@ record Landing(
             if (targetBounce != null) {
                 landTarget(targetBounce, reply.placedBytes());
             }
-            return new Reply(landed, bytes, reply.placedBytes());
+            return new Reply(landed, bytes, reply.placedBytes(), reply.transmissions());
         } finally {
             giveBack(targetBounce);
             giveBack(replyBounce);

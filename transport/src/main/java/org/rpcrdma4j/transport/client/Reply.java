@@ -18,11 +18,24 @@ public final class Reply {
     private final MemorySegment memory;
     private final int messageBytes;
     private final long placedBytes;
+    private final int transmissions;
 
-    Reply(MemorySegment memory, long messageBytes, long placedBytes) {
+    Reply(MemorySegment memory, long messageBytes, long placedBytes, int transmissions) {
         this.memory = memory;
         this.messageBytes = (int) messageBytes;
         this.placedBytes = placedBytes;
+        this.transmissions = transmissions;
+    }
+
+    /**
+     * A reply that came over another transport, for its implementations of {@link RpcClient}.
+     *
+     * @param message the RPC reply without the placed result; becomes the reply's
+     * @param placedBytes what lies in the call's target
+     * @param transmissions how often the call was sent
+     */
+    public static Reply of(MemorySegment message, long placedBytes, int transmissions) {
+        return new Reply(message, message.byteSize(), placedBytes, transmissions);
     }
 
     /** The call's XID. */
@@ -59,6 +72,14 @@ public final class Reply {
      */
     public long placedBytes() {
         return placedBytes;
+    }
+
+    /**
+     * How often the call was sent. If more than once, on several connections, the server may have executed it more than once, unless it
+     * keeps the replies of calls that it must not repeat.
+     */
+    public int transmissions() {
+        return transmissions;
     }
 
     @Override

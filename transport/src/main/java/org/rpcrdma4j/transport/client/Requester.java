@@ -194,7 +194,7 @@ final class Requester {
         Reply reply;
         try {
             MemorySegment settled = call.memory().settle(call.message(), replyMemory, call.replyBytes());
-            reply = new Reply(settled, call.replyBytes(), call.placedBytes());
+            reply = new Reply(settled, call.replyBytes(), call.placedBytes(), call.transmissions());
             int xid = reply.xid();
             if (xid != call.xid()) {
                 // RFC 8166, Section 4.2.1. Seen this late only in a Long reply, unreadable before its memory is shut.

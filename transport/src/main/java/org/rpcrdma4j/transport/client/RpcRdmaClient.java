@@ -31,7 +31,7 @@ import org.rpcrdma4j.verbs.RdmaDevice;
  *
  * <p>All methods may be called from any thread.
  */
-public final class RpcRdmaClient implements AutoCloseable {
+public final class RpcRdmaClient implements RpcClient {
 
     private final Requester requester;
     private final Resources resources;
@@ -65,7 +65,7 @@ public final class RpcRdmaClient implements AutoCloseable {
         return new Builder(device, address);
     }
 
-    /** An XID that this client has not given out before, within 2^32. Counts from a random number. */
+    @Override
     public int nextXid() {
         return lastXid.incrementAndGet();
     }
@@ -76,6 +76,7 @@ public final class RpcRdmaClient implements AutoCloseable {
      * @throws IllegalArgumentException if a call of the same XID has not ended, or, given up, has not been answered on this connection;
      *     or if bindings are set, and do not name as eligible what the message marks
      */
+    @Override
     public PendingReply send(CallMessage message) {
         EligibilityCheck check = eligibility;
         if (check != null) {
@@ -89,12 +90,7 @@ public final class RpcRdmaClient implements AutoCloseable {
         return send(CallMessage.builder(message).maxReplyBytes(maxReplyBytes).build());
     }
 
-    /**
-     * Sends a call and waits for its reply. If the thread is interrupted, the call is given up; this returns when its memory is shut to
-     * the server, with the thread's interrupt status set.
-     *
-     * @throws TransportException if the call ends without a reply
-     */
+    @Override
     public Reply call(CallMessage message) throws TransportException {
         PendingReply pending = send(message);
         boolean interrupted = false;
@@ -124,6 +120,11 @@ public final class RpcRdmaClient implements AutoCloseable {
             return new TransportException(cause.kind(), cause.undecided(), String.valueOf(cause.getMessage()), cause);
         }
         throw new IllegalStateException("call ended in an unforeseen way", e.getCause());
+    }
+
+    @Override
+    public InetSocketAddress remoteAddress() {
+        return options.address();
     }
 
     /** What this client has counted. */

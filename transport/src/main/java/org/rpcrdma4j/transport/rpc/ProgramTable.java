@@ -73,7 +73,7 @@ public final class ProgramTable {
      * @param reply empty; holds the reply afterwards, if there is one
      */
     public Outcome dispatch(XdrReader call, XdrWriter reply) {
-        return dispatch(new RpcRequest(call, reply));
+        return dispatch(new RpcRequest(call, reply, CallContext.NONE));
     }
 
     /**

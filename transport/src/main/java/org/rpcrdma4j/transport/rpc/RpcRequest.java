@@ -15,6 +15,7 @@ public final class RpcRequest {
 
     private final XdrReader arguments;
     private final XdrWriter results;
+    private final CallContext context;
     private CallHeader header = NO_CALL;
     private Credential credential = Credential.None.INSTANCE;
     private boolean argumentsEnded;
@@ -24,10 +25,12 @@ public final class RpcRequest {
      *
      * @param call where each message is read from, unreduced
      * @param reply where each reply is written
+     * @param transport what the transport offers
      */
-    public RpcRequest(XdrReader call, XdrWriter reply) {
+    public RpcRequest(XdrReader call, XdrWriter reply, CallContext transport) {
         arguments = call;
         results = reply;
+        context = transport;
     }
 
     void begin(CallHeader newHeader, Credential newCredential) {
@@ -49,6 +52,11 @@ public final class RpcRequest {
     /** Who the caller says to be. */
     public Credential credential() {
         return credential;
+    }
+
+    /** What the transport offers: memory for results, and who called. */
+    public CallContext context() {
+        return context;
     }
 
     /** The arguments, from their first byte on. */

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.transport.server;
 
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
+import org.rpcrdma4j.transport.rpc.CallContext;
 import org.rpcrdma4j.transport.rpc.ProgramTable;
 import org.rpcrdma4j.transport.rpc.RpcRequest;
 import org.rpcrdma4j.transport.xdr.XdrReader;
@@ -10,8 +13,8 @@ import org.rpcrdma4j.transport.xdr.XdrWriter;
 /**
  * Serves a table of RPC programs. Each call is dispatched and answered on the thread that it comes on.
  *
- * <p>A procedure that makes large results gets {@linkplain ServerRequest#allocate registered memory} from {@link #current}, and writes
- * them with {@link XdrWriter#writeItem}: then they go to the client without being copied.
+ * <p>A procedure that makes large results gets {@linkplain ServerRequest#allocate registered memory} from its {@link RpcRequest#context},
+ * and writes them with {@link XdrWriter#writeItem}: then they go to the client without being copied.
  */
 public final class ProgramHandler implements RequestHandler {
 
@@ -24,38 +27,38 @@ public final class ProgramHandler implements RequestHandler {
         this.programs = programs;
     }
 
-    /** What a thread uses for each call anew. */
-    private static final class Carriers {
+    /** What a thread uses for each call anew; the procedure that the thread runs sees it as its context. */
+    private static final class Carriers implements CallContext {
         private final XdrReader call = new XdrReader();
         private final XdrWriter reply = new XdrWriter();
-        private final RpcRequest rpc = new RpcRequest(call, reply);
+        private final RpcRequest rpc = new RpcRequest(call, reply, this);
         private final ReplyPieces pieces = new ReplyPieces();
         private @Nullable ServerRequest request;
         private @Nullable Runnable released;
-    }
 
-    /**
-     * The request whose procedure the calling thread runs. It is answered by the handler, not by the procedure.
-     *
-     * @throws IllegalStateException if the thread runs none
-     */
-    public static ServerRequest current() {
-        ServerRequest request = CARRIERS.get().request;
-        if (request == null) {
-            throw new IllegalStateException("no procedure is running on this thread");
+        private ServerRequest current() {
+            ServerRequest current = request;
+            if (current == null) {
+                throw new IllegalStateException("no procedure is running on this thread");
+            }
+            return current;
         }
-        return request;
-    }
 
-    /**
-     * For the procedure that the calling thread runs: its native result memory stays as it is until the task is run, so it is sent from
-     * where it lies. See {@link ReplyPieces#whenReleased}.
-     *
-     * @throws IllegalStateException if the thread runs none
-     */
-    public static void whenReleased(Runnable task) {
-        current();
-        CARRIERS.get().released = task;
+        @Override
+        public InetSocketAddress remoteAddress() {
+            return current().remoteAddress();
+        }
+
+        @Override
+        public MemorySegment allocate(long bytes) {
+            return current().allocate(bytes);
+        }
+
+        @Override
+        public void whenReleased(Runnable task) {
+            current();
+            released = task;
+        }
     }
 
     @Override

@@ -74,7 +74,7 @@ class GuardedReplyTest {
         try (ClientFixture fixture = new ClientFixture(Network.SIMULATION.open())) {
             PendingReply pending = fixture.client.send(fixture.nullCall().build());
             fixture.call(1);
-            Reply reply = new Reply(ClientFixture.head(1, 0), 0, 0);
+            Reply reply = new Reply(ClientFixture.head(1, 0), 0, 0, 1);
             assertThatThrownBy(() -> pending.complete(reply)).isInstanceOf(UnsupportedOperationException.class);
             assertThatThrownBy(() -> pending.obtrudeValue(reply)).isInstanceOf(UnsupportedOperationException.class);
             assertThatThrownBy(() -> pending.obtrudeException(new TimeoutException()))

@@ -2,17 +2,17 @@
 package org.rpcrdma4j.transport.together;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.Test;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.rpcrdma4j.transport.client.CallMessage;
 import org.rpcrdma4j.transport.raw.Network;
+import org.rpcrdma4j.transport.rpc.CallContext;
 import org.rpcrdma4j.transport.rpc.ProgramTable;
 import org.rpcrdma4j.transport.rpc.RpcProgram;
 import org.rpcrdma4j.transport.server.ProgramHandler;
@@ -30,7 +30,7 @@ class LentResultTest {
                     .procedure(1, BlockProgram.FETCH, request -> {
                         request.arguments().readInt();
                         request.endOfArguments();
-                        ProgramHandler.whenReleased(released::incrementAndGet);
+                        request.context().whenReleased(released::incrementAndGet);
                         request.results().writeItem(result);
                     })
                     .build()));
@@ -53,8 +53,31 @@ class LentResultTest {
         }
     }
 
-    @Test
-    void onlyAProcedureLends() {
-        assertThatIllegalStateException().isThrownBy(() -> ProgramHandler.whenReleased(() -> {}));
+    @ParameterizedTest
+    @EnumSource
+    void aContextIsOverWithItsProcedure(Network network) {
+        AtomicReference<CallContext> kept = new AtomicReference<>(CallContext.NONE);
+        ProgramTable programs = new ProgramTable(List.of(RpcProgram.program(BlockProgram.PROGRAM, "keeper")
+                .procedure(1, BlockProgram.FETCH, request -> {
+                    request.arguments().readInt();
+                    kept.set(request.context());
+                    request.results().writeInt(0);
+                })
+                .build()));
+        try (ClientServerFixture fixture =
+                new ClientServerFixture(network.open(), new ProgramHandler(programs), builder -> builder)) {
+            fixture.call(
+                    CallMessage.builder(fixture.head(BlockProgram.FETCH, 0)).build());
+            fixture.rig.await("the procedure returns", () -> isOver(kept.get()));
+        }
+    }
+
+    private static boolean isOver(CallContext context) {
+        try {
+            context.remoteAddress();
+            return false;
+        } catch (IllegalStateException e) {
+            return true;
+        }
     }
 }
