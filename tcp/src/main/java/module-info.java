@@ -8,4 +8,8 @@ module org.rpcrdma4j.tcp {
     requires transitive org.rpcrdma4j.transport;
     requires transitive org.rpcrdma4j.verbs;
     requires static transitive org.jspecify;
+
+    exports org.rpcrdma4j.tcp.client;
+    exports org.rpcrdma4j.tcp.rpcbind;
+    exports org.rpcrdma4j.tcp.server;
 }
