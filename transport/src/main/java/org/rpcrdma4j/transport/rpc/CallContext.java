@@ -4,6 +4,9 @@ package org.rpcrdma4j.transport.rpc;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.rpcrdma4j.transport.xdr.XdrWriter;
 
 /**
  * What the transport under a call offers to the procedure that serves it, whatever the transport is. Valid until the procedure returns;
@@ -48,4 +51,13 @@ public interface CallContext {
      * need not be copied. The task is run once, on some thread, after the reply is on its way or has failed; it must not block.
      */
     void whenReleased(Runnable task);
+
+    /**
+     * Takes the answer out of the hands of the thread that runs the call, for calls that wait for something. If this gives something,
+     * nothing is sent when that thread is through: the transport takes the reply, once, from any thread, when it is given there, and
+     * drops it if the connection has ended meanwhile. Null if the transport cannot do so; then the thread waits.
+     */
+    default @Nullable Consumer<XdrWriter> answerLater() {
+        return null;
+    }
 }

@@ -17,7 +17,8 @@ import org.rpcrdma4j.transport.xdr.XdrWriter;
  * arguments. Bytes behind the arguments make them undecodable (the RFC leaves that open): GARBAGE_ARGS, before anything was done, for
  * procedures that keep to {@link RpcRequest#endOfArguments}.
  *
- * <p>Knows no transport: call in, reply out. Keeps nothing of a call; any number of threads at once, each with its own reader and writer.
+ * <p>Knows no transport: call in, reply out. Keeps nothing of a call but what a {@link ReplyCache} keeps; any number of threads at once,
+ * each with its own reader and writer.
  */
 public final class ProgramTable {
 
@@ -29,12 +30,16 @@ public final class ProgramTable {
     /** Searched from front to back: a server has a handful. */
     private final RpcProgram[] programs;
 
+    private final @Nullable ReplyCache replies;
+
     private final AtomicLong failures = new AtomicLong();
 
     /** What became of a message. */
     public enum Outcome {
         /** It is a call, and the writer holds its reply. */
         REPLIED,
+        /** It is a call that will be answered through {@link CallContext#answerLater}, or is already. The writer holds nothing. */
+        ANSWERED_LATER,
         /** It is no call. It isn't answered: a REPLY belongs to a reverse call or to nobody. */
         NOT_A_CALL,
         /** It ends before XID and direction. It can't be answered. */
@@ -42,11 +47,23 @@ public final class ProgramTable {
     }
 
     /**
-     * A table of these programs.
+     * A table of these programs, which executes every call that comes, also one that comes again.
      *
      * @throws IllegalArgumentException if two have the same number
      */
     public ProgramTable(List<RpcProgram> programs) {
+        this(programs, null);
+    }
+
+    /**
+     * A table of these programs.
+     *
+     * @param replies remembers the replies of procedures that must not run twice; may serve several tables, and should where a client may
+     *     come by several transports; null for none
+     * @throws IllegalArgumentException if two have the same number
+     */
+    public ProgramTable(List<RpcProgram> programs, @Nullable ReplyCache replies) {
+        this.replies = replies;
         Set<Integer> numbers = new HashSet<>();
         for (RpcProgram program : programs) {
             if (!numbers.add(program.number())) {
@@ -82,64 +99,78 @@ public final class ProgramTable {
      * @param request its reader at the start of the message, its writer empty
      */
     public Outcome dispatch(RpcRequest request) {
-        XdrWriter reply = request.results();
         return switch (CallHeader.decode(request.arguments())) {
-            case CallHeader header -> {
-                ReplyHeader error = execute(header, request);
-                if (error != null) {
-                    // ORDER: what a procedure had written of its results goes before the error is written.
-                    reply.reset();
-                    error.encode(reply);
-                }
-                yield Outcome.REPLIED;
-            }
-            case DecodedCall.Refused refused -> {
-                refused.reply().encode(reply);
-                yield Outcome.REPLIED;
-            }
+            case CallHeader header -> execute(header, request);
+            case DecodedCall.Refused refused -> error(request, refused.reply());
             case DecodedCall.NotACall other -> Outcome.NOT_A_CALL;
             case DecodedCall.TooShort cut -> Outcome.TOO_SHORT;
         };
     }
 
-    /** Writes the reply and returns null, or returns the error. */
-    private @Nullable ReplyHeader execute(CallHeader header, RpcRequest request) {
+    private static Outcome error(RpcRequest request, ReplyHeader error) {
+        // ORDER: what a procedure had written of its results goes before the error is written.
+        request.results().reset();
+        error.encode(request.results());
+        return Outcome.REPLIED;
+    }
+
+    private Outcome execute(CallHeader header, RpcRequest request) {
         int xid = header.xid();
         Credential credential;
         try {
             credential = Credential.decode(header.credential());
         } catch (XdrException e) {
             // RFC 5531, Appendix A: name and groups are bounded.
-            return new ReplyHeader.AuthError(xid, AuthStatus.AUTH_BADCRED);
+            return error(request, new ReplyHeader.AuthError(xid, AuthStatus.AUTH_BADCRED));
         }
         // RFC 5531, Appendix A: AUTH_SYS comes with the verifier AUTH_NONE.
         if (credential instanceof Credential.Sys && header.verifier().flavor() != AuthFlavor.AUTH_NONE.value()) {
-            return new ReplyHeader.AuthError(xid, AuthStatus.AUTH_BADVERF);
+            return error(request, new ReplyHeader.AuthError(xid, AuthStatus.AUTH_BADVERF));
         }
         RpcProgram program = find(header.program());
         if (program == null) {
-            return ReplyHeader.of(xid, AcceptStatus.PROG_UNAVAIL);
+            return error(request, ReplyHeader.of(xid, AcceptStatus.PROG_UNAVAIL));
         }
         if (!program.hasVersion(header.version())) {
-            return ReplyHeader.programMismatch(xid, program.lowestVersion(), program.highestVersion());
+            return error(request, ReplyHeader.programMismatch(xid, program.lowestVersion(), program.highestVersion()));
         }
+        AuthStatus refusal;
+        try {
+            refusal = refusal(program, header, credential);
+        } catch (RuntimeException | Error e) {
+            logFailure(program, header, e);
+            return error(request, ReplyHeader.of(xid, AcceptStatus.SYSTEM_ERR));
+        }
+        if (refusal != AuthStatus.AUTH_OK) {
+            return error(request, new ReplyHeader.AuthError(xid, refusal));
+        }
+        RpcProcedure procedure = program.procedure(header.version(), header.procedure());
+        if (procedure == null) {
+            return error(request, ReplyHeader.of(xid, AcceptStatus.PROC_UNAVAIL));
+        }
+        request.begin(header, credential);
+        ReplyCache cache = replies;
+        if (cache != null && program.isOnce(header.version(), header.procedure())) {
+            try {
+                return cache.serve(header, request, () -> run(program, procedure, header, request));
+            } finally {
+                request.end();
+            }
+        }
+        run(program, procedure, header, request);
+        return Outcome.REPLIED;
+    }
+
+    /** Writes the reply: results or error. */
+    private void run(RpcProgram program, RpcProcedure procedure, CallHeader header, RpcRequest request) {
         AcceptStatus failure;
         try {
-            AuthStatus refusal = refusal(program, header, credential);
-            if (refusal != AuthStatus.AUTH_OK) {
-                return new ReplyHeader.AuthError(xid, refusal);
-            }
-            RpcProcedure procedure = program.procedure(header.version(), header.procedure());
-            if (procedure == null) {
-                return ReplyHeader.of(xid, AcceptStatus.PROC_UNAVAIL);
-            }
-            ReplyHeader.encodeSuccess(xid, request.results());
-            request.begin(header, credential);
+            ReplyHeader.encodeSuccess(header.xid(), request.results());
             procedure.call(request);
             if (!request.argumentsEnded()) {
                 request.arguments().requireEnd();
             }
-            return null;
+            return;
         } catch (XdrException e) {
             failure = AcceptStatus.GARBAGE_ARGS;
         } catch (Throwable e) {
@@ -149,7 +180,7 @@ public final class ProgramTable {
         } finally {
             request.end();
         }
-        return ReplyHeader.of(xid, failure);
+        error(request, ReplyHeader.of(header.xid(), failure));
     }
 
     private static AuthStatus refusal(RpcProgram program, CallHeader header, Credential credential) {

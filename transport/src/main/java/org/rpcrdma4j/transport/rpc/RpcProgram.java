@@ -3,8 +3,10 @@ package org.rpcrdma4j.transport.rpc;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,14 +21,15 @@ public final class RpcProgram {
     private final Authenticator authenticator;
     private final List<Version> versions;
 
-    private record Version(int number, Map<Integer, RpcProcedure> procedures) {}
+    private record Version(int number, Map<Integer, RpcProcedure> procedures, Set<Integer> once) {}
 
     private RpcProgram(Builder builder) {
         number = builder.number;
         name = builder.name;
         authenticator = builder.authenticator;
         List<Version> sorted = new ArrayList<>();
-        builder.versions.forEach((version, procedures) -> sorted.add(new Version(version, Map.copyOf(procedures))));
+        builder.versions.forEach((version, procedures) -> sorted.add(new Version(
+                version, Map.copyOf(procedures), Set.copyOf(builder.once.getOrDefault(version, Set.of())))));
         sorted.sort((a, b) -> Integer.compareUnsigned(a.number, b.number));
         versions = List.copyOf(sorted);
     }
@@ -72,6 +75,12 @@ public final class RpcProgram {
         return found == null ? null : found.procedures.get(procedure);
     }
 
+    /** Whether the procedure must not run twice for one call. */
+    public boolean isOnce(int version, int procedure) {
+        Version found = find(version);
+        return found != null && found.once.contains(procedure);
+    }
+
     private @Nullable Version find(int version) {
         for (int i = 0; i < versions.size(); i++) {
             if (versions.get(i).number == version) {
@@ -87,6 +96,7 @@ public final class RpcProgram {
         private final int number;
         private final String name;
         private final Map<Integer, Map<Integer, RpcProcedure>> versions = new HashMap<>();
+        private final Map<Integer, Set<Integer>> once = new HashMap<>();
         private Authenticator authenticator = Authenticator.NONE_AND_SYS;
 
         private Builder(int number, String name) {
@@ -106,8 +116,23 @@ public final class RpcProgram {
             return this;
         }
 
-        /** A procedure of a version. */
+        /** A procedure of a version. It may run twice for one call: a client that got no reply sends again. */
         public Builder procedure(int version, int procedure, RpcProcedure code) {
+            once.computeIfAbsent(version, v -> new HashSet<>()).remove(procedure);
+            return add(version, procedure, code);
+        }
+
+        /**
+         * A procedure that must not run twice for one call. Its table gives the first run's reply to a call that comes again, if it has
+         * a {@link ReplyCache}. The reply is recorded up to {@link ReplyCache#MAX_REPLY_BYTES}. The procedure should not need memory of
+         * its {@link CallContext}: there is none when the connection has ended meanwhile, and that failure is recorded.
+         */
+        public Builder once(int version, int procedure, RpcProcedure code) {
+            once.computeIfAbsent(version, v -> new HashSet<>()).add(procedure);
+            return add(version, procedure, code);
+        }
+
+        private Builder add(int version, int procedure, RpcProcedure code) {
             version(version);
             Map<Integer, RpcProcedure> procedures = versions.get(version);
             if (procedures != null) {

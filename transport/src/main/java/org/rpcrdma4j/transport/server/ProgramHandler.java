@@ -3,6 +3,7 @@ package org.rpcrdma4j.transport.server;
 
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.rpc.CallContext;
 import org.rpcrdma4j.transport.rpc.ProgramTable;
@@ -59,6 +60,12 @@ public final class ProgramHandler implements RequestHandler {
             current();
             released = task;
         }
+
+        @Override
+        public Consumer<XdrWriter> answerLater() {
+            ServerRequest waiting = current();
+            return waiting::reply;
+        }
     }
 
     @Override
@@ -75,14 +82,16 @@ public final class ProgramHandler implements RequestHandler {
             carriers.request = null;
             carriers.call.clear();
         }
-        if (outcome == ProgramTable.Outcome.REPLIED) {
-            ReplyPieces pieces = carriers.pieces.clear().message(carriers.reply);
-            Runnable released = carriers.released;
-            request.reply(released == null ? pieces : pieces.whenReleased(released));
-            carriers.pieces.clear();
-        } else {
+        switch (outcome) {
+            case REPLIED -> {
+                ReplyPieces pieces = carriers.pieces.clear().message(carriers.reply);
+                Runnable released = carriers.released;
+                request.reply(released == null ? pieces : pieces.whenReleased(released));
+                carriers.pieces.clear();
+            }
+            case ANSWERED_LATER -> {}
             // RFC 8166, Section 4.5.2: what is no call cannot be answered in RPC terms.
-            request.refuse();
+            case NOT_A_CALL, TOO_SHORT -> request.refuse();
         }
     }
 }

@@ -233,6 +233,29 @@ public final class XdrReader {
         }
     }
 
+    /** Copies the bytes that come next, as many as there are and the array holds, and stays where it is. Returns their number. */
+    public int peek(byte[] into) {
+        int wanted = (int) Math.min(into.length, remaining);
+        List<MemorySegment> all = pieces;
+        MemorySegment from = piece;
+        long at = offset;
+        long end = pieceLength;
+        int next = nextPiece;
+        int done = 0;
+        while (done < wanted) {
+            while (at == end && all != null) {
+                from = all.get(next++);
+                at = 0;
+                end = from.byteSize();
+            }
+            int n = (int) Math.min(wanted - done, end - at);
+            MemorySegment.copy(from, ValueLayout.JAVA_BYTE, at, into, done, n);
+            at += n;
+            done += n;
+        }
+        return wanted;
+    }
+
     /** Passes over that many bytes. */
     public void skip(long length) throws XdrException {
         require(length);
