@@ -10,5 +10,6 @@ module org.rpcrdma4j.nfs {
     requires transitive org.rpcrdma4j.verbs;
     requires static transitive org.jspecify;
 
+    exports org.rpcrdma4j.nfs.client;
     exports org.rpcrdma4j.nfs.protocol;
 }
