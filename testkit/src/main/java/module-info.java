@@ -11,5 +11,6 @@ module org.rpcrdma4j.testkit {
     requires static org.jspecify;
 
     exports org.rpcrdma4j.testkit.contract;
+    exports org.rpcrdma4j.testkit.proxy;
     exports org.rpcrdma4j.testkit.sim;
 }
