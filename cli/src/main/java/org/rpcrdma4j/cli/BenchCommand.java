@@ -82,7 +82,7 @@ final class BenchCommand implements Callable<Integer> {
                     spec.commandLine(), "--seconds " + seconds + ": expected more than 0 and at most 3600");
         }
         List<Gate> gates = new ArrayList<>();
-        try (ProgressLine line = new ProgressLine()) {
+        try (ProgressLine line = new ProgressLine(RpcrdmaCommand.streams(spec.commandLine()))) {
             if (layer != Layer.RPC) {
                 gates.addAll(new VerbsBenchmark(device::open, seconds, line::show).run(crc != Crc.ON, crc != Crc.OFF));
             }

@@ -50,6 +50,18 @@ record ByteSize(long bytes) {
         return value + units[unit];
     }
 
+    /** For people: 999 B, 1.0 KiB, 9.9 MiB, 10 GiB, 1023 GiB. */
+    static String approximate(long bytes) {
+        String[] units = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
+        int unit = 0;
+        double value = bytes;
+        while (unit < units.length - 1 && Math.round(value) >= 1024) {
+            value /= 1024;
+            unit++;
+        }
+        return String.format(Locale.ROOT, unit > 0 && value < 9.95 ? "%.1f%s" : "%.0f%s", value, units[unit]);
+    }
+
     /** For picocli. */
     static final class Converter implements ITypeConverter<ByteSize> {
         Converter() {}

@@ -60,7 +60,7 @@ final class DemoCommand implements Callable<Integer> {
         RpcDemonstration.Seen calls;
         RdmaDevice opened = device.open(Map.of("crc", crc.toString()));
         try (opened;
-                ProgressLine line = new ProgressLine()) {
+                ProgressLine line = new ProgressLine(RpcrdmaCommand.streams(spec.commandLine()))) {
             seen = Demonstration.run(
                     opened, size.bytes(), done -> line.show("moving: %d %%".formatted(done * 50 / size.bytes())));
             line.show("calling");

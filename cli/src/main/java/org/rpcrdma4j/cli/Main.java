@@ -22,9 +22,14 @@ public final class Main {
         System.exit(commandLine().execute(args));
     }
 
-    /** The commands, ready to be executed. */
+    /** The commands, ready to be executed, with the streams of this process. */
     static CommandLine commandLine() {
-        return new CommandLine(new RpcrdmaCommand())
+        return commandLine(StandardStreams.ofProcess());
+    }
+
+    /** The commands, ready to be executed. */
+    static CommandLine commandLine(StandardStreams streams) {
+        return new CommandLine(new RpcrdmaCommand(streams))
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler(Main::wrongUsage)
                 .setExecutionExceptionHandler(Main::failed);
@@ -43,6 +48,9 @@ public final class Main {
     }
 
     private static int failed(Exception e, CommandLine at, ParseResult parsed) {
+        if (e instanceof OutputException output && output.isReaderGone()) {
+            return ExitCode.SOFTWARE;
+        }
         at.getErr().println(at.getCommandSpec().qualifiedName() + ": " + oneLine(reason(e)));
         if (RpcrdmaCommand.isVerbose(at)) {
             e.printStackTrace(at.getErr());

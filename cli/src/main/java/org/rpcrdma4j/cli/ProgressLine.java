@@ -3,40 +3,64 @@ package org.rpcrdma4j.cli;
 
 import java.io.PrintStream;
 
-/** One line that is written over again and again, on a terminal only. */
+/** One line that is written over again and again, on a terminal only. Any thread may call. */
 final class ProgressLine implements AutoCloseable {
     private static final long INTERVAL_NANOS = 100_000_000;
 
-    private final PrintStream terminal = System.err;
-    private final boolean shown = isTerminal();
-    private long last = System.nanoTime() - INTERVAL_NANOS;
+    private final StandardStreams streams;
+    private final PrintStream terminal;
+    private long last;
     private int width;
 
-    ProgressLine() {}
+    ProgressLine(StandardStreams streams) {
+        this.streams = streams;
+        terminal = streams.err();
+        last = streams.nanoTime().getAsLong() - INTERVAL_NANOS;
+    }
 
-    @SuppressWarnings("SystemConsoleNull") // since JDK 25 it is null again without a terminal
-    private static boolean isTerminal() {
-        return System.console() != null && System.console().isTerminal();
+    /** Whether the eye could follow a new text, and there is one to see it. */
+    synchronized boolean isDue() {
+        return streams.errIsTerminal() && streams.nanoTime().getAsLong() - last >= INTERVAL_NANOS;
     }
 
     /** Shows a text, not more often than the eye can follow. */
     synchronized void show(String text) {
-        long now = System.nanoTime();
-        if (shown && now - last >= INTERVAL_NANOS) {
-            last = now;
-            terminal.print("\r" + text + " ".repeat(Math.max(0, width - text.length())));
+        if (isDue()) {
+            last = streams.nanoTime().getAsLong();
+            draw(text);
+        }
+    }
+
+    private void draw(String text) {
+        int columns = TextWidth.of(text);
+        terminal.print("\r" + text + " ".repeat(Math.max(0, width - columns)));
+        terminal.flush();
+        width = columns;
+    }
+
+    /** Shows a text and lets it stand; the next one begins a new line. */
+    synchronized void keep(String text) {
+        if (streams.errIsTerminal()) {
+            draw(text);
+            terminal.println();
             terminal.flush();
-            width = text.length();
+            width = 0;
+        }
+    }
+
+    /** Takes the line away; the next text may come at once. */
+    synchronized void clear() {
+        if (width > 0) {
+            terminal.print("\r" + " ".repeat(width) + "\r");
+            terminal.flush();
+            width = 0;
+            last -= INTERVAL_NANOS;
         }
     }
 
     /** Takes the line away. */
     @Override
-    public synchronized void close() {
-        if (width > 0) {
-            terminal.print("\r" + " ".repeat(width) + "\r");
-            terminal.flush();
-            width = 0;
-        }
+    public void close() {
+        clear();
     }
 }

@@ -25,7 +25,13 @@ import picocli.CommandLine.Spec;
         sortOptions = false,
         exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {"0:done", "1:failed; the reason is on standard error", "2:wrong usage"},
-        subcommands = {DevicesCommand.class, DemoCommand.class, PingCommand.class, BenchCommand.class, HelpCommand.class
+        subcommands = {
+            DevicesCommand.class,
+            DemoCommand.class,
+            PingCommand.class,
+            BenchCommand.class,
+            CompletionCommand.class,
+            HelpCommand.class
         })
 final class RpcrdmaCommand implements Runnable {
     @Spec
@@ -37,8 +43,12 @@ final class RpcrdmaCommand implements Runnable {
             description = "With an error, print where it came from too.")
     private boolean verbose;
 
+    private final StandardStreams streams;
+
     @SuppressWarnings("NullAway.Init") // picocli sets the annotated fields
-    RpcrdmaCommand() {}
+    RpcrdmaCommand(StandardStreams streams) {
+        this.streams = streams;
+    }
 
     @Override
     public void run() {
@@ -46,11 +56,20 @@ final class RpcrdmaCommand implements Runnable {
     }
 
     static boolean isVerbose(CommandLine at) {
+        return root(at).verbose;
+    }
+
+    /** What the command reads and writes. */
+    static StandardStreams streams(CommandLine at) {
+        return root(at).streams;
+    }
+
+    private static RpcrdmaCommand root(CommandLine at) {
         CommandLine root = at;
         while (root.getParent() != null) {
             root = root.getParent();
         }
-        return root.getCommand() instanceof RpcrdmaCommand command && command.verbose;
+        return root.getCommand();
     }
 
     /** Reads the version that the build wrote down. */
