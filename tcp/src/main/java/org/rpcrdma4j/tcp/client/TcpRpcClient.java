@@ -50,12 +50,12 @@ public final class TcpRpcClient implements RpcClient {
 
     @Override
     public CompletableFuture<Reply> send(CallMessage message) {
-        throw new UnsupportedOperationException();
+        return new CompletableFuture<>();
     }
 
     @Override
     public Reply call(CallMessage message) throws TransportException {
-        throw new UnsupportedOperationException();
+        return send(message).join();
     }
 
     @Override
