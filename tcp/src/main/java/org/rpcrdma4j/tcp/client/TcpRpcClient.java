@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.tcp.client;
 
+import java.lang.System.Logger.Level;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -13,6 +16,7 @@ import org.rpcrdma4j.transport.client.Reply;
 import org.rpcrdma4j.transport.client.RpcClient;
 import org.rpcrdma4j.transport.client.TransportException;
 import org.rpcrdma4j.transport.event.Counters;
+import org.rpcrdma4j.transport.time.SystemTime;
 import org.rpcrdma4j.transport.time.TimeSource;
 import org.rpcrdma4j.transport.ulb.Bindings;
 
@@ -29,13 +33,22 @@ import org.rpcrdma4j.transport.ulb.Bindings;
  */
 public final class TcpRpcClient implements RpcClient {
 
+    private static final System.Logger LOG = System.getLogger(TcpRpcClient.class.getName());
+
     private final TcpClientOptions options;
     private final Counters<TcpClientCounter> counters = new Counters<>(TcpClientCounter.class);
     private final AtomicInteger lastXid =
             new AtomicInteger(ThreadLocalRandom.current().nextInt());
 
+    private final TcpRequester requester;
+    private final @Nullable SystemTime ownTime;
+
     private TcpRpcClient(Builder builder) {
         options = builder.toOptions();
+        TimeSource given = builder.time;
+        ownTime = given == null ? new SystemTime() : null;
+        requester = new TcpRequester(options, given == null ? Objects.requireNonNull(ownTime) : given, counters);
+        Thread.ofVirtual().name("rpcrdma-tcp-client").start(new ConnectionKeeper(requester, options, builder.bindings));
     }
 
     /** Begins a client of the server at the address. */
@@ -50,12 +63,39 @@ public final class TcpRpcClient implements RpcClient {
 
     @Override
     public CompletableFuture<Reply> send(CallMessage message) {
-        return new CompletableFuture<>();
+        return requester.send(message);
     }
 
     @Override
     public Reply call(CallMessage message) throws TransportException {
-        return send(message).join();
+        CompletableFuture<Reply> pending = send(message);
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return pending.get();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                    pending.cancel(false);
+                }
+            }
+        } catch (ExecutionException e) {
+            throw asThrown(e);
+        } catch (CancellationException e) {
+            throw new TransportException(TransportException.Kind.CANCELLED, true, "interrupted while waiting", e);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static TransportException asThrown(ExecutionException e) {
+        if (e.getCause() instanceof TransportException cause) {
+            // A new one, so that the trace shows the thread that waited.
+            return new TransportException(cause.kind(), cause.undecided(), String.valueOf(cause.getMessage()), cause);
+        }
+        throw new IllegalStateException("call ended in an unforeseen way", e.getCause());
     }
 
     @Override
@@ -70,7 +110,30 @@ public final class TcpRpcClient implements RpcClient {
 
     /** Ends the client: calls without reply fail with {@link TransportException.Kind#CLOSED}. Waits until nothing of them is left. */
     @Override
-    public void close() {}
+    public void close() {
+        boolean interrupted = false;
+        boolean isGone = false;
+        try {
+            isGone = requester.close(options.closeTimeout());
+        } catch (InterruptedException e) {
+            interrupted = true;
+        }
+        if (!isGone) {
+            LOG.log(Level.WARNING, "client not closed in time: " + requester);
+        }
+        if (ownTime != null) {
+            ownTime.close();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Its state in words, for logs. */
+    @Override
+    public String toString() {
+        return requester.toString();
+    }
 
     /** How a client is to behave. Not safe for use by two threads. */
     public static final class Builder {
@@ -189,16 +252,6 @@ public final class TcpRpcClient implements RpcClient {
                     connectAttempts,
                     fenceGrace,
                     idleTimeout);
-        }
-
-        @Nullable
-        Bindings bindings() {
-            return bindings;
-        }
-
-        @Nullable
-        TimeSource time() {
-            return time;
         }
 
         /**

@@ -1,13 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.tcp.server;
 
+import java.io.Closeable;
 import java.io.IOException;
+import java.lang.System.Logger.Level;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.event.Counters;
 import org.rpcrdma4j.transport.rpc.ProgramTable;
@@ -26,28 +42,164 @@ import org.rpcrdma4j.transport.rpc.ProgramTable;
  */
 public final class TcpRpcServer implements AutoCloseable {
 
-    private @Nullable Counters<TcpServerCounter> counters;
+    private static final System.Logger LOG = System.getLogger(TcpRpcServer.class.getName());
+    private static final Duration DEFAULT_GRACE = Duration.ofSeconds(10);
+    private static final int LOOKS_PER_LIMIT = 4;
+    private static final long LONGEST_LOOK_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final long SHORTEST_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+    private static final long ACCEPT_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    private TcpRpcServer() {}
+    private final ServerSocketChannel listening;
+    private final InetSocketAddress localAddress;
+    private final TcpServerContext context;
+    private final TcpServerOptions options;
+    private final @Nullable ExecutorService owned;
+    private final Set<TcpServerConnection> connections = new HashSet<>();
+    private final CompletableFuture<Void> finished = new CompletableFuture<>();
+    private final Thread watch;
+    private final AtomicLong lastId = new AtomicLong();
+    private boolean finishing;
+
+    private TcpRpcServer(
+            TcpServerOptions options, RecordService service, @Nullable ExecutorService owned, InetSocketAddress address)
+            throws IOException {
+        this.options = options;
+        this.owned = owned;
+        long half = options.memoryBytes() / 2;
+        context = new TcpServerContext(
+                options,
+                service,
+                new RecordMemory(half),
+                new RecordMemory(half),
+                new Counters<>(TcpServerCounter.class),
+                this::onClosed);
+        listening = ServerSocketChannel.open();
+        boolean bound = false;
+        try {
+            listening.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+            listening.bind(address, options.backlog());
+            if (!(listening.getLocalAddress() instanceof InetSocketAddress local)) {
+                throw new IOException("bound to nothing");
+            }
+            localAddress = local;
+            bound = true;
+        } finally {
+            if (!bound) {
+                listening.close();
+            }
+        }
+        watch = Thread.ofVirtual().name("rpcrdma-tcp-watch").unstarted(this::watch);
+    }
+
+    private void start() {
+        watch.start();
+        Thread.ofVirtual().name("rpcrdma-tcp-accept").start(this::accept);
+    }
 
     /** A builder for a server of these programs. Each call runs on a thread of its own; replies leave as they are ready. */
     public static Builder builder(ProgramTable programs) {
-        return new Builder();
+        return new Builder(executor -> new ProgramService(programs, executor));
+    }
+
+    /** A builder for a server of whole records, whatever is in them. */
+    public static Builder builder(RecordService service) {
+        return new Builder(executor -> service);
     }
 
     /** Where it listens, with the port that was taken. */
     public InetSocketAddress localAddress() {
-        return new InetSocketAddress(connections());
+        return localAddress;
     }
 
-    /** What it has counted. */
+    /** What it has counted. Bytes are added when a connection ends. */
     public Counters<TcpServerCounter> counters() {
-        return Objects.requireNonNull(counters);
+        return context.counters();
     }
 
     /** How many connections there are, ending ones included. */
     public int connections() {
-        return 0;
+        synchronized (connections) {
+            return connections.size();
+        }
+    }
+
+    /** One line for each connection, for people. */
+    public List<String> describe() {
+        return snapshot().stream().map(TcpServerConnection::toString).toList();
+    }
+
+    private List<TcpServerConnection> snapshot() {
+        synchronized (connections) {
+            return List.copyOf(connections);
+        }
+    }
+
+    private void accept() {
+        while (listening.isOpen()) {
+            try {
+                admit(listening.accept());
+            } catch (IOException e) {
+                LOG.log(Level.DEBUG, () -> localAddress + ": " + e);
+                // No file is left for one more connection, or the server is closed; the former passes.
+                LockSupport.parkNanos(ACCEPT_PAUSE_NANOS);
+            }
+        }
+    }
+
+    private void admit(SocketChannel channel) throws IOException {
+        TcpServerConnection connection = null;
+        synchronized (connections) {
+            if (!finishing && connections.size() < options.maxConnections()) {
+                try {
+                    connection = new TcpServerConnection(context, channel, lastId.incrementAndGet());
+                    connections.add(connection);
+                } catch (IOException e) {
+                    LOG.log(Level.DEBUG, "gone before it was accepted", e);
+                }
+            }
+        }
+        if (connection == null) {
+            context.counters().increment(TcpServerCounter.REFUSED_CONNECTS);
+            channel.close();
+        } else {
+            context.counters().increment(TcpServerCounter.CONNECTS);
+            connection.start();
+        }
+    }
+
+    private void watch() {
+        long shortest = options.stallTimeout().toNanos();
+        if (!options.idleTimeout().isZero()) {
+            shortest = Math.min(shortest, options.idleTimeout().toNanos());
+        }
+        long pause = Math.clamp(shortest / LOOKS_PER_LIMIT, SHORTEST_LOOK_NANOS, LONGEST_LOOK_NANOS);
+        while (!finished.isDone()) {
+            LockSupport.parkNanos(pause);
+            long now = System.nanoTime();
+            snapshot().forEach(connection -> connection.look(now));
+            context.memory().trim();
+            context.results().trim();
+        }
+    }
+
+    private void onClosed(TcpServerConnection connection) {
+        synchronized (connections) {
+            connections.remove(connection);
+        }
+        finishIfEmpty();
+    }
+
+    private void finishIfEmpty() {
+        boolean done;
+        synchronized (connections) {
+            done = finishing && connections.isEmpty();
+        }
+        if (done && finished.complete(null)) {
+            LockSupport.unpark(watch);
+            if (owned != null) {
+                owned.shutdown();
+            }
+        }
     }
 
     /**
@@ -57,19 +209,62 @@ public final class TcpRpcServer implements AutoCloseable {
      * @return completes when the last connection is gone
      */
     public CompletableFuture<Void> shutdown(Duration grace) {
-        return new CompletableFuture<>();
+        stopListening();
+        snapshot().forEach(TcpServerConnection::finish);
+        finishIfEmpty();
+        if (!finished.isDone()) {
+            Thread.ofVirtual().name("rpcrdma-tcp-grace").start(() -> abortAfter(grace));
+        }
+        return finished;
+    }
+
+    private void abortAfter(Duration grace) {
+        try {
+            finished.get(grace.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException | InterruptedException | ExecutionException e) {
+            abort();
+        }
+    }
+
+    private void stopListening() {
+        synchronized (connections) {
+            finishing = true;
+        }
+        closeQuietly(listening);
     }
 
     /** Ends the server at once: connections are broken off, calls that were taken get no reply. */
-    public void abort() {}
+    public void abort() {
+        stopListening();
+        snapshot().forEach(connection -> connection.abort("the server is aborted"));
+        finishIfEmpty();
+    }
+
+    private static void closeQuietly(Closeable closed) {
+        try {
+            closed.close();
+        } catch (IOException e) {
+            LOG.log(Level.DEBUG, "close", e);
+        }
+    }
 
     /** {@link #shutdown} with a grace of ten seconds, and waits for its end. */
     @Override
-    public void close() {}
+    public void close() {
+        try {
+            shutdown(DEFAULT_GRACE).get(2 * DEFAULT_GRACE.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            abort();
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException e) {
+            LOG.log(Level.WARNING, "server not closed in time: " + describe(), e);
+        }
+    }
 
     /** Collects what a server is made of. */
     public static final class Builder {
 
+        private final Function<Executor, RecordService> service;
         private InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         private int maxRecordBytes = 2 << 20;
         private int maxInFlight = 64;
@@ -80,7 +275,9 @@ public final class TcpRpcServer implements AutoCloseable {
         private Duration stallTimeout = Duration.ofSeconds(60);
         private @Nullable Executor handlers;
 
-        private Builder() {}
+        private Builder(Function<Executor, RecordService> service) {
+            this.service = service;
+        }
 
         /** Where to listen; without it, a port of the loopback address that is free. */
         public Builder address(InetSocketAddress value) {
@@ -112,7 +309,7 @@ public final class TcpRpcServer implements AutoCloseable {
             return this;
         }
 
-        /** Memory for calls and results of all connections together; 128 MiB, or what 16 records take, unless set. */
+        /** Memory of all connections together, half for calls and half for results; 128 MiB, or what 16 records take, unless set. */
         public Builder memoryBytes(long value) {
             memoryBytes = value;
             return this;
@@ -143,11 +340,18 @@ public final class TcpRpcServer implements AutoCloseable {
          * @throws IllegalArgumentException if a setting is out of its bounds
          */
         public TcpRpcServer start() throws IOException {
-            if (maxRecordBytes > 0) {
-                throw new IOException("not there yet: " + address + maxInFlight + maxConnections + backlog + memoryBytes
-                        + idleTimeout + stallTimeout + handlers);
+            long memory = memoryBytes > 0 ? memoryBytes : Math.max(128L << 20, 16L * maxRecordBytes);
+            TcpServerOptions options = new TcpServerOptions(
+                    maxRecordBytes, maxInFlight, maxConnections, backlog, memory, idleTimeout, stallTimeout);
+            ExecutorService own = null;
+            Executor executor = handlers;
+            if (executor == null) {
+                own = Executors.newVirtualThreadPerTaskExecutor();
+                executor = own;
             }
-            return new TcpRpcServer();
+            TcpRpcServer server = new TcpRpcServer(options, service.apply(executor), own, address);
+            server.start();
+            return server;
         }
     }
 }

@@ -20,7 +20,7 @@ record TcpServerOptions(
         inRange("maxInFlight", maxInFlight, 1, 1 << 14);
         inRange("maxConnections", maxConnections, 1, 1 << 20);
         inRange("backlog", backlog, 1, 1 << 16);
-        inRange("memoryBytes", memoryBytes, 2L * maxRecordBytes, Long.MAX_VALUE);
+        inRange("memoryBytes", memoryBytes, 4L * maxRecordBytes, Long.MAX_VALUE);
         if (idleTimeout.isNegative()) {
             throw new IllegalArgumentException("idleTimeout " + idleTimeout + " must not be negative");
         }
