@@ -9,6 +9,8 @@ module org.rpcrdma4j.cli {
     requires java.logging;
     requires java.management;
     requires jdk.management;
+    requires org.rpcrdma4j.nfs;
+    requires org.rpcrdma4j.tcp;
     requires org.rpcrdma4j.transport;
     requires org.rpcrdma4j.verbs;
     requires static org.jspecify;

@@ -51,6 +51,11 @@ public final class Main {
         if (e instanceof OutputException output && output.isReaderGone()) {
             return ExitCode.SOFTWARE;
         }
+        return report(at, e);
+    }
+
+    /** Tells in one line what failed; where from, too, if that is asked for. Returns the exit status. */
+    static int report(CommandLine at, Exception e) {
         at.getErr().println(at.getCommandSpec().qualifiedName() + ": " + oneLine(reason(e)));
         if (RpcrdmaCommand.isVerbose(at)) {
             e.printStackTrace(at.getErr());

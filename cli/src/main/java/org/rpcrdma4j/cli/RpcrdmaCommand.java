@@ -18,7 +18,7 @@ import picocli.CommandLine.Spec;
 /** The command that holds all others. */
 @Command(
         name = "rpcrdma",
-        description = "RPC-over-RDMA for the JVM: looks at RDMA devices and shows what they do.",
+        description = "RPC-over-RDMA for the JVM: files over NFS/RDMA, and a look at what RDMA devices do.",
         mixinStandardHelpOptions = true,
         scope = ScopeType.INHERIT,
         versionProvider = RpcrdmaCommand.Version.class,
@@ -26,10 +26,16 @@ import picocli.CommandLine.Spec;
         exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {"0:done", "1:failed; the reason is on standard error", "2:wrong usage"},
         subcommands = {
-            DevicesCommand.class,
             DemoCommand.class,
+            LsCommand.class,
+            StatCommand.class,
+            CatCommand.class,
+            MkdirCommand.class,
+            RmCommand.class,
+            MvCommand.class,
             PingCommand.class,
             BenchCommand.class,
+            DevicesCommand.class,
             CompletionCommand.class,
             HelpCommand.class
         })

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.cli;
 
+import java.io.BufferedOutputStream;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.channels.WritableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,8 +23,8 @@ import java.util.regex.Pattern;
 /**
  * What a command reads and writes, as bytes, and what it needs to know to draw on a terminal.
  *
- * @param in standard input, unbuffered
- * @param out standard output, unbuffered: what fails throws. Whoever writes small pieces puts a buffer before it
+ * @param in standard input
+ * @param out standard output; what fails throws {@link OutputException}
  * @param err standard error, for progress; messages go to picocli's writer
  * @param outIsTerminal whether a person reads the output
  * @param errIsTerminal whether progress may be drawn
@@ -28,8 +32,8 @@ import java.util.regex.Pattern;
  * @param nanoTime the clock
  */
 public record StandardStreams(
-        InputStream in,
-        OutputStream out,
+        ReadableByteChannel in,
+        WritableByteChannel out,
         PrintStream err,
         boolean outIsTerminal,
         boolean errIsTerminal,
@@ -37,18 +41,31 @@ public record StandardStreams(
         LongSupplier nanoTime) {
 
     private static final int DEFAULT_COLUMNS = 80;
+    private static final int OUT_BUFFER_BYTES = 64 << 10;
     private static final Pattern TERMINAL = Pattern.compile("/dev/(?:pts/\\d+|tty.*|console|hvc\\d+)");
 
     /** Those of this process; the same object each time would do, closing is nobody's task. */
     public static StandardStreams ofProcess() {
         return new StandardStreams(
-                new FileInputStream(FileDescriptor.in),
-                new OutputGuard(new FileOutputStream(FileDescriptor.out)),
+                new FileInputStream(FileDescriptor.in).getChannel(),
+                new OutputGuard(new FileOutputStream(FileDescriptor.out).getChannel()),
                 System.err,
                 isTerminal(1),
                 isTerminal(2),
                 StandardStreams::terminalColumns,
                 System::nanoTime);
+    }
+
+    /** Standard output behind a buffer, for small pieces; to be flushed by the caller. */
+    public OutputStream bufferedOut() {
+        return new BufferedOutputStream(Channels.newOutputStream(out), OUT_BUFFER_BYTES);
+    }
+
+    /** Writes all of a buffer to standard output. */
+    public void write(ByteBuffer bytes) throws IOException {
+        while (bytes.hasRemaining()) {
+            out.write(bytes);
+        }
     }
 
     /** Each of the streams by itself: {@code System.console()} tells only of input and output together. */
@@ -85,25 +102,25 @@ public record StandardStreams(
     }
 
     /** Tells a reader that has gone away from other failures. */
-    private static final class OutputGuard extends OutputStream {
-        private final OutputStream out;
-
-        OutputGuard(OutputStream out) {
-            this.out = out;
-        }
+    private record OutputGuard(WritableByteChannel out) implements WritableByteChannel {
 
         @Override
-        public void write(int b) throws IOException {
-            write(new byte[] {(byte) b}, 0, 1);
-        }
-
-        @Override
-        public void write(byte[] bytes, int from, int count) throws IOException {
+        public int write(ByteBuffer bytes) throws IOException {
             try {
-                out.write(bytes, from, count);
+                return out.write(bytes);
             } catch (IOException e) {
                 throw OutputException.of(e);
             }
+        }
+
+        @Override
+        public boolean isOpen() {
+            return out.isOpen();
+        }
+
+        @Override
+        public void close() throws IOException {
+            out.close();
         }
     }
 }

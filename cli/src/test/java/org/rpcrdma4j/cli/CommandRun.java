@@ -5,10 +5,12 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.WritableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicLong;
 import picocli.CommandLine;
@@ -22,7 +24,8 @@ final class CommandRun {
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     private final ByteArrayOutputStream drawn = new ByteArrayOutputStream();
     private InputStream in = new ByteArrayInputStream(new byte[0]);
-    private OutputStream out = bytes;
+    private int room = Integer.MAX_VALUE;
+    private String failure = "";
     private int columns = 80;
 
     private CommandRun(boolean terminal) {
@@ -49,27 +52,41 @@ final class CommandRun {
 
     /** Standard output that fails after some bytes. */
     CommandRun outFailsAfter(int count, String reason) {
-        out = new OutputStream() {
-            @Override
-            public void write(int b) throws IOException {
-                write(new byte[] {(byte) b}, 0, 1);
-            }
-
-            @Override
-            public void write(byte[] some, int from, int length) throws IOException {
-                if (bytes.size() + length > count) {
-                    throw OutputException.of(new IOException(reason));
-                }
-                bytes.write(some, from, length);
-            }
-        };
+        room = count;
+        failure = reason;
         return this;
+    }
+
+    private void write(ByteBuffer some) throws IOException {
+        if (some.remaining() > room - bytes.size()) {
+            throw OutputException.of(new IOException(failure));
+        }
+        byte[] copy = new byte[some.remaining()];
+        some.get(copy);
+        bytes.write(copy);
+    }
+
+    private final class Out implements WritableByteChannel {
+        @Override
+        public int write(ByteBuffer some) throws IOException {
+            int count = some.remaining();
+            CommandRun.this.write(some);
+            return count;
+        }
+
+        @Override
+        public boolean isOpen() {
+            return true;
+        }
+
+        @Override
+        public void close() {}
     }
 
     StandardStreams streams() {
         return new StandardStreams(
-                in,
-                out,
+                Channels.newChannel(in),
+                new Out(),
                 new PrintStream(drawn, true, StandardCharsets.UTF_8),
                 terminal,
                 terminal,
