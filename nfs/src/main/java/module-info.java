@@ -11,5 +11,6 @@ module org.rpcrdma4j.nfs {
     requires static transitive org.jspecify;
 
     exports org.rpcrdma4j.nfs.client;
+    exports org.rpcrdma4j.nfs.export;
     exports org.rpcrdma4j.nfs.protocol;
 }
