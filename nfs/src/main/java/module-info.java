@@ -13,4 +13,5 @@ module org.rpcrdma4j.nfs {
     exports org.rpcrdma4j.nfs.client;
     exports org.rpcrdma4j.nfs.export;
     exports org.rpcrdma4j.nfs.protocol;
+    exports org.rpcrdma4j.nfs.server;
 }
