@@ -12,4 +12,12 @@ public interface RequestHandler {
      * @throws Exception if the call cannot be served: it is answered with SYSTEM_ERR, unless it was answered already
      */
     void onRequest(ServerRequest request) throws Exception;
+
+    /**
+     * A connection ends, whoever ends it: replies to its calls, which are still to be given, go nowhere from here on. Called once, on some
+     * thread of the server or its device; must not block.
+     *
+     * @param connectionId see {@link ServerRequest#connectionId}; also of connections on which no call came
+     */
+    default void onConnectionEnd(long connectionId) {}
 }

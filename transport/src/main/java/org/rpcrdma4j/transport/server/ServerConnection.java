@@ -251,6 +251,7 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
         sender.stop();
         replies.stop();
         reverse.onConnectionLost();
+        monitor.afterwards(() -> context.connectionEnds(id()));
     }
 
     @Override

@@ -42,6 +42,15 @@ record ServerContext(
         return connectionCount.incrementAndGet();
     }
 
+    /** Tells the handler. What it throws must not keep the connection from its end. */
+    void connectionEnds(long connectionId) {
+        try {
+            handler.onConnectionEnd(connectionId);
+        } catch (RuntimeException e) {
+            log.warn("the handler fails at the end of connection " + connectionId + ": " + e);
+        }
+    }
+
     /** Has the task done where waiting is allowed; at the end of the server, when the worker takes no more, here. */
     void runOnWorker(Runnable task) {
         try {

@@ -9,6 +9,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteOrder;
 import java.util.Collections;
 import java.util.List;
+import org.rpcrdma4j.transport.connection.DisconnectCause;
 import org.rpcrdma4j.transport.rpc.ReplyHeader;
 import org.rpcrdma4j.transport.xdr.XdrWriter;
 
@@ -126,6 +127,19 @@ public final class ServerRequest {
      */
     public void refuse() {
         claim();
+        slot.connection.replies().refuse(slot);
+    }
+
+    /**
+     * Ends the request without an answer, and with it the connection: the client sends the calls that it has no reply to again, on another
+     * connection. For a handler that cannot answer now.
+     *
+     * @throws IllegalStateException if the request was answered already
+     */
+    public void dropConnection(String reason) {
+        claim();
+        // ORDER: the connection first, so that this answer, which only gives the request back, is not sent.
+        slot.connection.abort(DisconnectCause.LOCAL_CLOSE, reason);
         slot.connection.replies().refuse(slot);
     }
 
