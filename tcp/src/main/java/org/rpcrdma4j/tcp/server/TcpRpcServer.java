@@ -47,6 +47,7 @@ public final class TcpRpcServer implements AutoCloseable {
     private static final int LOOKS_PER_LIMIT = 4;
     private static final long LONGEST_LOOK_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long SHORTEST_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+    private static final Duration ACCEPTOR_END = Duration.ofSeconds(1);
     private static final long ACCEPT_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final ServerSocketChannel listening;
@@ -57,6 +58,7 @@ public final class TcpRpcServer implements AutoCloseable {
     private final Set<TcpServerConnection> connections = new HashSet<>();
     private final CompletableFuture<Void> finished = new CompletableFuture<>();
     private final Thread watch;
+    private final Thread acceptor;
     private final AtomicLong lastId = new AtomicLong();
     private boolean finishing;
 
@@ -89,11 +91,12 @@ public final class TcpRpcServer implements AutoCloseable {
             }
         }
         watch = Thread.ofVirtual().name("rpcrdma-tcp-watch").unstarted(this::watch);
+        acceptor = Thread.ofVirtual().name("rpcrdma-tcp-accept").unstarted(this::accept);
     }
 
     private void start() {
         watch.start();
-        Thread.ofVirtual().name("rpcrdma-tcp-accept").start(this::accept);
+        acceptor.start();
     }
 
     /** A builder for a server of these programs. Each call runs on a thread of its own; replies leave as they are ready. */
@@ -140,8 +143,10 @@ public final class TcpRpcServer implements AutoCloseable {
                 admit(listening.accept());
             } catch (IOException e) {
                 LOG.log(Level.DEBUG, () -> localAddress + ": " + e);
-                // No file is left for one more connection, or the server is closed; the former passes.
-                LockSupport.parkNanos(ACCEPT_PAUSE_NANOS);
+                if (listening.isOpen()) {
+                    // No file is left for one more connection; that passes.
+                    LockSupport.parkNanos(ACCEPT_PAUSE_NANOS);
+                }
             }
         }
     }
@@ -231,6 +236,12 @@ public final class TcpRpcServer implements AutoCloseable {
             finishing = true;
         }
         closeQuietly(listening);
+        try {
+            // ORDER: the port is free, for a server that starts in this one's place, once nobody waits to accept.
+            boolean _ = acceptor.join(ACCEPTOR_END);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** Ends the server at once: connections are broken off, calls that were taken get no reply. */
