@@ -9,4 +9,6 @@ module org.rpcrdma4j.bridge {
     requires transitive org.rpcrdma4j.tcp;
     requires transitive org.rpcrdma4j.verbs;
     requires static transitive org.jspecify;
+
+    exports org.rpcrdma4j.bridge;
 }

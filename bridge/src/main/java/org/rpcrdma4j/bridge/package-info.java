@@ -1,4 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-
-/** To be filled. */
+/** A bridge between ONC RPC over TCP and over RDMA: any program, with NFS's data placed directly on the RDMA side. */
 package org.rpcrdma4j.bridge;
