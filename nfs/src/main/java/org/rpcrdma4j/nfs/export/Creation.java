@@ -56,7 +56,7 @@ final class Creation {
     }
 
     CreateResults create(Identity who, Create.Arguments call) {
-        return in(call.directory(), call.name(), (directory, status) -> switch (call.how()) {
+        return in(who, call.directory(), call.name(), (directory, status) -> switch (call.how()) {
             case Create.Unchecked how -> createUnchecked(who, directory, status, call.name(), how.attributes());
             case Create.Guarded how -> {
                 requireAbsent(directory, call.name());
@@ -67,7 +67,7 @@ final class Creation {
     }
 
     CreateResults mkDir(Identity who, MkDir.Arguments call) {
-        return in(call.directory(), call.name(), (directory, status) -> {
+        return in(who, call.directory(), call.name(), (directory, status) -> {
             requireAbsent(directory, call.name());
             tree.permissions().requireAdd(who, status);
             Settings.check(call.attributes().accessTime());
@@ -79,7 +79,7 @@ final class Creation {
     }
 
     CreateResults symLink(Identity who, SymLink.Arguments call) {
-        return in(call.directory(), call.name(), (directory, status) -> {
+        return in(who, call.directory(), call.name(), (directory, status) -> {
             requireAbsent(directory, call.name());
             tree.permissions().requireAdd(who, status);
             Path path = directory.child(call.name());
@@ -91,7 +91,7 @@ final class Creation {
 
     /** RFC 1813, Section 3.3.11: NOTSUPP, as Java cannot make such files; BADTYPE for what has a procedure of its own. */
     CreateResults mkNod(Identity who, MkNod.Arguments call) {
-        return in(call.directory(), call.name(), (directory, status) -> {
+        return in(who, call.directory(), call.name(), (directory, status) -> {
             if (call.what() instanceof MkNod.Other) {
                 throw new Refusal(Status.BADTYPE);
             }
@@ -100,12 +100,14 @@ final class Creation {
         });
     }
 
-    private CreateResults in(FileHandle handle, FileName name, Making making) {
+    private CreateResults in(Identity who, FileHandle handle, FileName name, Making making) {
         try (Directory directory = tree.resolver().directory(handle);
                 DirectoryLocks.Held _ = tree.locks().alone(directory.node())) {
             FileStatus before = null;
             try {
                 before = directory.status();
+                // ORDER: before anything that tells whether the name is there.
+                tree.permissions().requireSearch(who, before);
                 checkNew(name);
                 FileStatus made = making.make(directory, before);
                 tree.remember(directory, name, made);
@@ -136,7 +138,6 @@ final class Creation {
     private FileStatus createUnchecked(
             Identity who, Directory directory, FileStatus parent, FileName name, SetAttributes attributes)
             throws IOException, Refusal {
-        tree.permissions().requireSearch(who, parent);
         FileStatus existing = tree.entryIfAny(directory, name);
         if (existing == null) {
             return createFile(who, directory, parent, name, attributes);

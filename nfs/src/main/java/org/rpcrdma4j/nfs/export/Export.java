@@ -102,7 +102,7 @@ public final class Export implements AutoCloseable {
     }
 
     private static Export open(Path real, Anchor anchor, ExportOptions options) throws IOException {
-        FileStore store = Files.getFileStore(real);
+        FileStore store = Files.getFileStore(anchor.self());
         FileStatus status = anchor.status();
         ServerUser user = options.user();
         if (user == null) {

@@ -13,7 +13,8 @@ import org.rpcrdma4j.nfs.protocol.Status;
  *     | magic  | export      | inode    | birth, nanoseconds or 0 |
  * </pre>
  *
- * Without births an inode that is used again for another file is taken for the old one.
+ * Where births are told, a handle without one is not accepted: it would take any file that has the inode. Where they aren't, an inode that is used
+ * again for another file is taken for the old one.
  */
 final class HandleFormat {
 

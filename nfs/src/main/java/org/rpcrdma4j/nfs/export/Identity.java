@@ -15,8 +15,15 @@ public record Identity(int uid, int gid, List<Integer> groups) {
     /** The superuser. */
     public static final Identity ROOT = new Identity(0, 0, List.of());
 
-    /** Keeps a copy of the list. */
+    /**
+     * Keeps a copy of the list.
+     *
+     * @throws IllegalArgumentException if user or group is 2^32 - 1, which is nobody: to chown(2) it means that the owner stays
+     */
     public Identity {
+        if (uid == -1 || gid == -1) {
+            throw new IllegalArgumentException("uid " + uid + ", gid " + gid + ": -1 is nobody");
+        }
         groups = List.copyOf(groups);
     }
 

@@ -61,7 +61,9 @@ final class Listing {
                 FileStatus status = directory.status();
                 tree.permissions().require(who, status, Permissions.READ);
                 Page page = pageOf(entries, call.directoryCount(), limit(call.maxCount()));
-                boolean isEnd = fill(page, directory, status, call.cookie(), true);
+                // Who may read names but not look them up gets no more than names.
+                boolean maySearch = tree.permissions().maySearch(who, status);
+                boolean isEnd = fill(page, directory, status, call.cookie(), maySearch);
                 return new ReadDirPlus.Ok(tree.attributes(status), CookieVerifier.NONE, entries, isEnd);
             } catch (IOException | Refusal e) {
                 return new ReadDirPlus.Failed(Failures.statusOf(e), tree.attributesOf(directory));
@@ -189,7 +191,7 @@ final class Listing {
             return true;
         }
         // Of what is mounted here only the name is told.
-        FileStatus told = tree.directories().isOnDevice(status) ? status : null;
+        FileStatus told = remember && tree.directories().isOnDevice(status) ? status : null;
         return page.add(item.name(), item.cookie(), status.inode(), told);
     }
 

@@ -39,10 +39,14 @@ final class Permissions {
         if (!(credential instanceof Credential.Sys sys) || options.squash() == Squash.ALL) {
             return options.anonymous();
         }
+        Identity anonymous = options.anonymous();
+        if (sys.user() == -1 || sys.group() == -1) {
+            // To system calls -1 means that an owner stays: what such a caller makes would be the server's own.
+            return anonymous;
+        }
         if (options.squash() == Squash.NONE) {
             return new Identity(sys.user(), sys.group(), sys.groups());
         }
-        Identity anonymous = options.anonymous();
         if (sys.user() == 0) {
             return anonymous;
         }
@@ -80,6 +84,11 @@ final class Permissions {
         if (user.privileged() && !allows(who, file, wanted)) {
             throw new Refusal(Status.ACCES);
         }
+    }
+
+    /** Whether names may be looked up in a directory. */
+    boolean maySearch(Identity who, FileStatus directory) {
+        return !user.privileged() || allows(who, directory, EXECUTE);
     }
 
     /** To look up names in a directory. */

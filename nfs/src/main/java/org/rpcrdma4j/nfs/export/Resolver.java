@@ -197,7 +197,7 @@ final class Resolver {
         if (node == null) {
             throw new Refusal(scan.ask(key));
         }
-        if (key.birth() != 0 && node.birth != 0 && key.birth() != node.birth) {
+        if (key.birth() != node.birth) {
             // The inode is another file's by now.
             throw new Refusal(Status.STALE);
         }

@@ -161,7 +161,7 @@ final class TreeScan implements AutoCloseable {
             wanted.remove(inode, asked);
             Node node = table.find(inode);
             if (node != null && table.isConnected(node)) {
-                if (asked.key.birth() != 0 && node.birth != 0 && node.birth != asked.key.birth()) {
+                if (node.birth != asked.key.birth()) {
                     putGone(asked.key);
                 }
             } else if (spoiled && asked.spoiled < MAX_SPOILED) {

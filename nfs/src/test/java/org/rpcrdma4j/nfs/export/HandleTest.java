@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -200,6 +201,15 @@ class HandleTest {
         byte[] wrong = caller.root().bytes();
         wrong[0] ^= 1;
         assertThat(caller.getAttr(FileHandle.of(wrong)).status()).isEqualTo(Status.BADHANDLE);
+    }
+
+    @Test
+    void aHandleWithoutOrWithAnotherBirthIsStale() {
+        byte[] other = caller.file(caller.root(), "f").bytes();
+        other[27] ^= 1;
+        assertThat(caller.getAttr(FileHandle.of(other)).status()).isEqualTo(Status.STALE);
+        Arrays.fill(other, 20, 28, (byte) 0);
+        assertThat(caller.getAttr(FileHandle.of(other)).status()).isEqualTo(Status.STALE);
     }
 
     @Test
