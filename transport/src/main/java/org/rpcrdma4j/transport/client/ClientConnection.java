@@ -166,7 +166,7 @@ final class ClientConnection implements EndpointListener, RegionLink {
         terms.report(label, info, credits.requested());
         FormChooser chooser = terms.chooser();
         reverse.onEstablished(chooser.sendThreshold());
-        connector.onEstablished(this);
+        connector.onEstablished(this, info.localAddress());
         if (context.options().offerWritePad()) {
             registerPad(chooser);
         } else {

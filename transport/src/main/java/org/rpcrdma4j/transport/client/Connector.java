@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.transport.client;
 
+import java.net.InetSocketAddress;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.client.TransportException.Kind;
 import org.rpcrdma4j.transport.connection.DisconnectCause;
@@ -55,6 +57,7 @@ final class Connector {
     private int generation;
     private int failedAttempts;
     private long attemptNanos;
+    private @Nullable ConnectionListener listener;
     private String lastFailure = "no attempt yet";
 
     Connector(ClientContext context, Requester requester) {
@@ -81,6 +84,26 @@ final class Connector {
                 throw new UnsupportedOperationException(
                         "device " + context.device().name() + ": " + unsupported.reason());
         };
+    }
+
+    /** Begins if there is demand without a call. */
+    void start() {
+        if (hasDemand()) {
+            demand();
+        }
+    }
+
+    /** Begins a connection for which there need be no demand. */
+    void connect(ConnectionListener newListener) {
+        listener = newListener;
+        demand();
+    }
+
+    private void tell(Consumer<ConnectionListener> event) {
+        ConnectionListener told = listener;
+        if (told != null) {
+            context.monitor().afterwards(() -> event.accept(told));
+        }
     }
 
     private boolean hasDemand() {
@@ -166,6 +189,7 @@ final class Connector {
     }
 
     private void onNotMade(Throwable cause) {
+        tell(to -> to.onEnded(false, "no connection can be made: " + cause.getMessage()));
         if (state == State.CLOSED) {
             requester.onNothingLeft();
             return;
@@ -174,7 +198,8 @@ final class Connector {
         goOn();
     }
 
-    void onEstablished(ClientConnection established) {
+    void onEstablished(ClientConnection established, InetSocketAddress localAddress) {
+        tell(to -> to.onConnected(localAddress));
         long took = context.time().nanoTime() - attemptNanos;
         counters.increment(ClientCounter.CONNECTS);
         counters.add(ClientCounter.CONNECT_NANOS, took);
@@ -217,6 +242,7 @@ final class Connector {
 
     /** Nothing of the connection is left. */
     void onClosed(ClientConnection gone) {
+        tell(to -> to.onEnded(gone.wasEstablished(), gone.endDetail()));
         connection = null;
         if (state == State.CLOSED) {
             requester.onNothingLeft();

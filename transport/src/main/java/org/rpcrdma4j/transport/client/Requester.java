@@ -45,9 +45,11 @@ final class Requester {
         table = new CallTable(options.maxInFlight());
         deadlines = new CallDeadlines(monitor, time, this::onDeadline);
         connector = new Connector(context, this);
-        if (context.reverseHandler() != null) {
-            monitor.run(connector::demand);
-        }
+        monitor.run(connector::start);
+    }
+
+    void connect(ConnectionListener listener) {
+        monitor.run(() -> connector.connect(listener));
     }
 
     Counters<ClientCounter> counters() {

@@ -122,6 +122,11 @@ public final class RpcRdmaClient implements RpcClient {
         throw new IllegalStateException("call ended in an unforeseen way", e.getCause());
     }
 
+    /** Connects now, without a call; the listener is told of this connection and of all later ones. Once, before the first call. */
+    public void connect(ConnectionListener listener) {
+        requester.connect(listener);
+    }
+
     @Override
     public InetSocketAddress remoteAddress() {
         return options.address();
@@ -165,19 +170,14 @@ public final class RpcRdmaClient implements RpcClient {
     @Override
     public void close() {
         CompletableFuture<Void> closed = closeAsync();
-        boolean interrupted = false;
         long limit = 2 * ClientOptions.nanos(options.drainTimeout());
         try {
             closed.get(limit, TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
-            interrupted = true;
+            Thread.currentThread().interrupt();
         } catch (ExecutionException | TimeoutException e) {
             System.getLogger(RpcRdmaClient.class.getName())
                     .log(System.Logger.Level.WARNING, "client not closed in time: " + requester, e);
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
         }
     }
 
