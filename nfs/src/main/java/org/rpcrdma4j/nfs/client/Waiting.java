@@ -85,13 +85,14 @@ final class Waiting {
         };
     }
 
-    /** The message of the first cause, which is the nearest to what happened. */
+    /** What happened first, which stands last: in the first cause's message, behind the names of those who passed it on. */
     private static String innermost(Throwable failure) {
         Throwable cause = failure;
         for (int depth = 0; cause.getCause() != null && depth < 10; depth++) {
             cause = cause.getCause();
         }
-        String message = cause.getMessage();
-        return message == null ? cause.getClass().getSimpleName() : message;
+        String message = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
+        String last = message.substring(message.lastIndexOf(": ") < 0 ? 0 : message.lastIndexOf(": ") + 2);
+        return last.isEmpty() ? message : Character.toLowerCase(last.charAt(0)) + last.substring(1);
     }
 }

@@ -257,10 +257,7 @@ final class WriteBehind {
     /** Nothing more is sent. What is in flight keeps its memory until it has ended. */
     private void fail(@Nullable Throwable problem) {
         if (failure == null) {
-            Throwable cause = problem instanceof CompletionException && problem.getCause() != null
-                    ? problem.getCause()
-                    : problem == null ? new IOException("cannot write " + subject) : problem;
-            failure = Waiting.failure(cause, "write", subject);
+            failure = asFailure(problem);
         }
         waiting.clear();
         for (WriteBlock block : List.copyOf(held.values())) {
@@ -278,6 +275,20 @@ final class WriteBehind {
             fail(reason);
         } finally {
             lock.unlock();
+        }
+    }
+
+    private IOException asFailure(@Nullable Throwable problem) {
+        Throwable cause =
+                problem instanceof CompletionException && problem.getCause() != null ? problem.getCause() : problem;
+        if (cause == null) {
+            return new IOException("cannot write " + subject);
+        }
+        try {
+            return Waiting.failure(cause, "write", subject);
+        } catch (RuntimeException | Error e) {
+            // A fault of the program's own; whoever waits is told all the same.
+            return new IOException("cannot write " + subject + ": " + e, e);
         }
     }
 }
