@@ -42,7 +42,14 @@ public final class UniversalAddress {
             if ((highByte | lowByte) >>> 8 != 0) {
                 return Optional.empty();
             }
-            InetAddress host = InetAddress.ofLiteral(text.substring(0, high));
+            String hostText = text.substring(0, high);
+            boolean isShort = hostText.indexOf(':') < 0
+                    && hostText.chars().filter(c -> c == '.').count() != 3;
+            if (isShort) {
+                // Java would fill the missing bytes of an IPv4 address with zeros.
+                return Optional.empty();
+            }
+            InetAddress host = InetAddress.ofLiteral(hostText);
             return Optional.of(new InetSocketAddress(host, highByte << 8 | lowByte));
         } catch (IllegalArgumentException e) {
             return Optional.empty();
