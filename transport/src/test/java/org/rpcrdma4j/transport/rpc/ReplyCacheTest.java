@@ -375,6 +375,32 @@ class ReplyCacheTest {
         assertThat(runs).hasValue(3);
     }
 
+    /** Every connection sends every call, in an order of its own; some meet the call while it runs. */
+    @Test
+    void callsThatComeByManyConnectionsAtOnceRunOnceEach() throws Exception {
+        int connections = 6;
+        int calls = 1500;
+        ProgramTable table = table(new ReplyCache());
+        List<CompletableFuture<List<byte[]>>> all = new ArrayList<>();
+        for (int connection = 0; connection < connections; connection++) {
+            From from = host(1, connection);
+            int first = connection % 2 == 0 ? 0 : calls - 1;
+            int step = connection % 2 == 0 ? 1 : -1;
+            all.add(CompletableFuture.supplyAsync(() -> {
+                List<byte[]> replies = new ArrayList<>();
+                for (int i = 0; i < calls; i++) {
+                    replies.add(answer(table, from, call(first + step * i, COUNT, ANNA, (byte) (first + step * i))));
+                }
+                return step > 0 ? replies : replies.reversed();
+            }));
+        }
+        List<byte[]> expected = all.getFirst().get(60, TimeUnit.SECONDS);
+        for (CompletableFuture<List<byte[]>> replies : all) {
+            assertThat(replies.get(60, TimeUnit.SECONDS)).containsExactlyElementsOf(expected);
+        }
+        assertThat(runs).hasValue(calls);
+    }
+
     @Test
     void aCacheThatHoldsNoCallIsRefused() {
         assertThatIllegalArgumentException().isThrownBy(() -> new ReplyCache(0, 1));
