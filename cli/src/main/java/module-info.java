@@ -9,6 +9,8 @@ module org.rpcrdma4j.cli {
     requires java.logging;
     requires java.management;
     requires jdk.management;
+    // For signals; see StopSignal.
+    requires jdk.unsupported;
     requires org.rpcrdma4j.nfs;
     requires org.rpcrdma4j.tcp;
     requires org.rpcrdma4j.transport;

@@ -12,23 +12,38 @@ import picocli.CommandLine.TypeConversionException;
 record HostPort(String host, int port) {
     private static final Pattern FORM = Pattern.compile("(?:\\[([0-9A-Fa-f:.%\\w]+)]|([^\\[\\]:]+))(?::(\\d{1,5}))?");
 
-    /** Reads it from the command line; port 20049, that of NFS over RDMA, unless named. */
-    static final class Converter implements ITypeConverter<HostPort> {
-        private static final int NFS_PORT = 20049;
+    private static final int NFS_PORT = 20049;
 
+    private static HostPort parse(String text, int leastPort) {
+        Matcher found = FORM.matcher(text);
+        if (found.matches()) {
+            String host = found.group(1) != null ? found.group(1) : found.group(2);
+            int port = found.group(3) == null ? NFS_PORT : Integer.parseInt(found.group(3));
+            if (port >= leastPort && port <= 0xFFFF) {
+                return new HostPort(host, port);
+            }
+        }
+        throw new TypeConversionException(
+                "'" + text + "': expected HOST or HOST:PORT, the port in " + leastPort + "..65535");
+    }
+
+    /** Reads a server's address from the command line; port 20049, that of NFS over RDMA, unless named. */
+    static final class Converter implements ITypeConverter<HostPort> {
         Converter() {}
 
         @Override
         public HostPort convert(String text) {
-            Matcher found = FORM.matcher(text);
-            if (found.matches()) {
-                String host = found.group(1) != null ? found.group(1) : found.group(2);
-                int port = found.group(3) == null ? NFS_PORT : Integer.parseInt(found.group(3));
-                if (port >= 1 && port <= 0xFFFF) {
-                    return new HostPort(host, port);
-                }
-            }
-            throw new TypeConversionException("'" + text + "': expected HOST or HOST:PORT, the port in 1..65535");
+            return parse(text, 1);
+        }
+    }
+
+    /** Reads an address to listen on: as {@link Converter}, and port 0 for any that is free. */
+    static final class ListenConverter implements ITypeConverter<HostPort> {
+        ListenConverter() {}
+
+        @Override
+        public HostPort convert(String text) {
+            return parse(text, 0);
         }
     }
 

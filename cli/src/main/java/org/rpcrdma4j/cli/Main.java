@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.cli;
 
+import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemLoopException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.util.List;
+import java.util.concurrent.CompletionException;
 import java.util.logging.Level;
 import java.util.logging.Logger;
+import java.util.regex.Pattern;
 import picocli.CommandLine;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.ParseResult;
@@ -12,6 +21,10 @@ import picocli.CommandLine.UnmatchedArgumentException;
 /** The program: exit status 0 for done, 1 for failed, 2 for wrong usage; an error is one line on standard error. */
 public final class Main {
     private static final Logger LOG = Logger.getLogger("org.rpcrdma4j");
+
+    private static final Pattern LINE_END = Pattern.compile("\\s*\\R\\s*");
+    /** What exceptions that hold another one put before its message. */
+    private static final Pattern CLASS_NAME = Pattern.compile("\\b(?:[a-z]\\w*\\.)+[A-Z]\\w*(?:Exception|Error): ");
 
     private Main() {}
 
@@ -63,11 +76,23 @@ public final class Main {
         return ExitCode.SOFTWARE;
     }
 
-    private static String reason(Exception e) {
-        return e.getMessage() == null ? e.toString() : e.getMessage();
+    private static String reason(Throwable e) {
+        return switch (e) {
+            case UncheckedIOException wrapper when wrapper.getCause() != null -> reason(wrapper.getCause());
+            case CompletionException wrapper when wrapper.getCause() != null -> reason(wrapper.getCause());
+            // Their message is the path alone.
+            case NoSuchFileException file
+            when file.getReason() == null -> file.getFile() + ": no such file or directory";
+            case AccessDeniedException file when file.getReason() == null -> file.getFile() + ": permission denied";
+            case NotDirectoryException file -> file.getFile() + ": not a directory";
+            case FileAlreadyExistsException file when file.getReason() == null -> file.getFile() + ": file exists";
+            case DirectoryNotEmptyException file -> file.getFile() + ": directory not empty";
+            case FileSystemLoopException file -> file.getFile() + ": a loop of links or directories";
+            default -> e.getMessage() == null ? e.toString() : e.getMessage();
+        };
     }
 
     private static String oneLine(String text) {
-        return text.replaceAll("\\s*\\R\\s*", "; ");
+        return CLASS_NAME.matcher(LINE_END.matcher(text).replaceAll("; ")).replaceAll("");
     }
 }

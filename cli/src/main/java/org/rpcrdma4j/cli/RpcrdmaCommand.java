@@ -27,6 +27,7 @@ import picocli.CommandLine.Spec;
         exitCodeList = {"0:done", "1:failed; the reason is on standard error", "2:wrong usage"},
         subcommands = {
             DemoCommand.class,
+            ServeCommand.class,
             LsCommand.class,
             StatCommand.class,
             CatCommand.class,

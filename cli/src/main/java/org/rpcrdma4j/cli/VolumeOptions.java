@@ -68,12 +68,19 @@ public final class VolumeOptions {
             description = "How long the server may be silent or busy (default: 60 silent, 300 busy).")
     private @Nullable Double timeout;
 
+    @Option(names = "--stats", description = "At the end, print what the transport did on standard error.")
+    private boolean stats;
+
     @SuppressWarnings("NullAway.Init") // picocli sets the annotated fields
     VolumeOptions() {}
 
     /** Ready to mount; nothing is mounted and no device opened before it is needed. */
     public Volumes volumes() {
-        return new Volumes(this::isTcp, () -> device.open(Map.of("crc", crc.toString())), this::mountOptions);
+        return new Volumes(
+                this::isTcp,
+                () -> device.open(Map.of("crc", crc.toString())),
+                this::mountOptions,
+                stats ? spec.commandLine().getErr() : null);
     }
 
     /** The command's streams. */

@@ -2,6 +2,7 @@
 package org.rpcrdma4j.cli;
 
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Function;
@@ -19,18 +20,22 @@ public final class Volumes implements AutoCloseable {
     private final Predicate<NfsUrl> isTcp;
     private final Supplier<RdmaDevice> device;
     private final Function<@Nullable RdmaDevice, MountOptions> options;
+    private final @Nullable PrintWriter statistics;
     /** By the directory of the URL that each was mounted for: what is beside it is taken to be in the same export. */
     private final Map<NfsUrl, NfsVolume> mounted = new LinkedHashMap<>();
 
     private @Nullable RdmaDevice opened;
 
+    /** @param statistics where to print what the transport did with each volume, before it is closed */
     Volumes(
             Predicate<NfsUrl> isTcp,
             Supplier<RdmaDevice> device,
-            Function<@Nullable RdmaDevice, MountOptions> options) {
+            Function<@Nullable RdmaDevice, MountOptions> options,
+            @Nullable PrintWriter statistics) {
         this.isTcp = isTcp;
         this.device = device;
         this.options = options;
+        this.statistics = statistics;
     }
 
     /**
@@ -51,7 +56,7 @@ public final class Volumes implements AutoCloseable {
             volume = NfsVolume.mount(url, options.apply(isTcp.test(url) ? null : device()));
             NfsVolume before = mounted.put(directory, volume);
             if (before != null) {
-                before.close();
+                close(before);
             }
         }
         return new Place(volume, volume.pathOf(url), url);
@@ -70,7 +75,7 @@ public final class Volumes implements AutoCloseable {
     @Override
     public void close() {
         try {
-            mounted.values().forEach(NfsVolume::close);
+            mounted.values().forEach(this::close);
         } finally {
             mounted.clear();
             RdmaDevice last = opened;
@@ -79,5 +84,13 @@ public final class Volumes implements AutoCloseable {
                 last.close();
             }
         }
+    }
+
+    private void close(NfsVolume volume) {
+        PrintWriter to = statistics;
+        if (to != null) {
+            TransportStatistics.print(to, volume);
+        }
+        volume.close();
     }
 }

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.rpcrdma4j.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The server as a process of its own, which signals end. */
+@Timeout(value = 240, unit = TimeUnit.SECONDS)
+class ServeCommandTest {
+    private static final Pattern READY = Pattern.compile("serving (\\S+) as (nfs://\\S+) \\((.*)\\)");
+
+    @TempDir
+    Path root;
+
+    @TempDir
+    Path aside;
+
+    private final CommandRun client = CommandRun.piped();
+    private final List<Process> processes = new ArrayList<>();
+
+    /** A server that has said that it is ready. */
+    private record Running(Process process, BufferedReader out, Matcher ready) {
+        String url() {
+            return ready.group(2);
+        }
+
+        void signal(String name) throws IOException, InterruptedException {
+            Process kill = new ProcessBuilder("kill", "-" + name, String.valueOf(process.pid())).start();
+            assertThat(kill.waitFor()).isZero();
+        }
+
+        int exitStatus() throws InterruptedException {
+            assertThat(process.waitFor(60, TimeUnit.SECONDS)).as("server ended").isTrue();
+            return process.exitValue();
+        }
+    }
+
+    private Path errors() {
+        return aside.resolve("errors");
+    }
+
+    private Running start(String... args) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-ea",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Main.class.getName(),
+                "serve",
+                root.toString(),
+                "--squash",
+                "none"));
+        command.addAll(List.of(args));
+        Process process =
+                new ProcessBuilder(command).redirectError(errors().toFile()).start();
+        processes.add(process);
+        BufferedReader out =
+                new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+        String line = out.readLine();
+        Matcher ready = READY.matcher(String.valueOf(line));
+        assertThat(ready.matches())
+                .as("%s, errors: %s", line, Files.readString(errors()))
+                .isTrue();
+        return new Running(process, out, ready);
+    }
+
+    @AfterEach
+    void stop() {
+        processes.forEach(Process::destroyForcibly);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"TERM", "INT", "HUP"})
+    void aSignalEndsItInOrderAndItSaysWhatItDid(String signal) throws IOException, InterruptedException {
+        Files.writeString(root.resolve("f"), "twelve bytes");
+        Running server = start("--listen", "127.0.0.1:0");
+        assertThat(server.ready().group(1)).isEqualTo(root.toString());
+        assertThat(client.run("cat", server.url() + "f")).as("%s", client).isZero();
+
+        server.signal(signal);
+
+        assertThat(server.exitStatus()).isZero();
+        assertThat(server.out().readLine())
+                .matches("served \\d+ calls on [1-9] connections in \\d+ s: 12 bytes read, 0 bytes written");
+        assertThat(server.out().readLine()).isNull();
+        assertThat(Files.readString(errors())).isEmpty();
+        assertThat(client.out()).isEqualTo("twelve bytes");
+    }
+
+    @Test
+    void itSaysHowItServes() throws IOException, InterruptedException {
+        Files.writeString(root.resolve("f"), "text");
+        Running server = start("--listen", "127.0.0.1:0", "--mountd-port", "0", "--read-only", "--export", "/data");
+
+        assertThat(server.url()).matches("nfs://127\\.0\\.0\\.1:\\d+/data");
+        assertThat(server.ready().group(3)).startsWith("read-only, ");
+        Matcher tcp = Pattern.compile("over TCP on 127\\.0\\.0\\.1:(\\d+)")
+                .matcher(server.ready().group(3));
+        assertThat(tcp.find()).isTrue();
+        assertThat(client.run("cat", "--mountd-port", tcp.group(1), server.url() + "/f"))
+                .as("%s", client)
+                .isZero();
+        assertThat(client.run("rm", server.url() + "/f")).isEqualTo(1);
+        assertThat(client.err()).contains("read-only");
+        server.signal("TERM");
+        assertThat(server.exitStatus()).isZero();
+    }
+
+    @Test
+    void itWarnsWhenOthersCanReachIt() throws IOException, InterruptedException {
+        Running server = start("--listen", "0.0.0.0:0", "--no-rpcbind");
+
+        assertThat(server.url()).doesNotContain("0.0.0.0");
+        assertThat(Files.readString(errors()).lines())
+                .singleElement()
+                .asString()
+                .startsWith("rpcrdma serve: warning: ")
+                .contains("no authentication", "no encryption");
+        server.signal("TERM");
+        assertThat(server.exitStatus()).isZero();
+    }
+
+    @Test
+    void anAddressThatIsTakenIsOneLine() throws IOException {
+        Running server = start("--listen", "127.0.0.1:0");
+        String port = server.url().replaceAll("nfs://127.0.0.1:(\\d+)/", "$1");
+
+        assertThat(client.run("serve", root.toString(), "--listen", "127.0.0.1:" + port))
+                .isEqualTo(1);
+
+        assertThat(client.err().lines()).singleElement().asString().contains("127.0.0.1:" + port, "in use");
+    }
+
+    @Test
+    void aDirectoryThatIsNotThereIsOneLine() throws IOException {
+        assertThat(client.run("serve", root.resolve("missing").toString(), "--listen", "127.0.0.1:0"))
+                .isEqualTo(1);
+        Path file = Files.createFile(root.resolve("file"));
+        assertThat(client.run("serve", file.toString(), "--listen", "127.0.0.1:0"))
+                .isEqualTo(1);
+
+        assertThat(client.err().lines())
+                .satisfiesExactly(
+                        line -> assertThat(line).endsWith("missing: no such file or directory"),
+                        line -> assertThat(line).endsWith("file: not a directory"));
+    }
+}
