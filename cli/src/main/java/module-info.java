@@ -11,6 +11,7 @@ module org.rpcrdma4j.cli {
     requires jdk.management;
     // For signals; see StopSignal.
     requires jdk.unsupported;
+    requires org.rpcrdma4j.bridge;
     requires org.rpcrdma4j.nfs;
     requires org.rpcrdma4j.tcp;
     requires org.rpcrdma4j.transport;

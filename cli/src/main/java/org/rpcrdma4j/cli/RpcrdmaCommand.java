@@ -35,6 +35,7 @@ import picocli.CommandLine.Spec;
             RmCommand.class,
             MvCommand.class,
             PingCommand.class,
+            BridgeCommand.class,
             BenchCommand.class,
             DevicesCommand.class,
             CompletionCommand.class,
