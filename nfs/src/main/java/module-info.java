@@ -12,6 +12,7 @@ module org.rpcrdma4j.nfs {
 
     exports org.rpcrdma4j.nfs.client;
     exports org.rpcrdma4j.nfs.export;
+    exports org.rpcrdma4j.nfs.local;
     exports org.rpcrdma4j.nfs.protocol;
     exports org.rpcrdma4j.nfs.server;
 }
