@@ -67,9 +67,14 @@ public final class Main {
         return report(at, e);
     }
 
+    /** What failed, in one line. */
+    static String line(Exception e) {
+        return oneLine(reason(e));
+    }
+
     /** Tells in one line what failed; where from, too, if that is asked for. Returns the exit status. */
     static int report(CommandLine at, Exception e) {
-        at.getErr().println(at.getCommandSpec().qualifiedName() + ": " + oneLine(reason(e)));
+        at.getErr().println(at.getCommandSpec().qualifiedName() + ": " + line(e));
         if (RpcrdmaCommand.isVerbose(at)) {
             e.printStackTrace(at.getErr());
         }

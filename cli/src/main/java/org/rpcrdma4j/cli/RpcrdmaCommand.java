@@ -31,6 +31,7 @@ import picocli.CommandLine.Spec;
             LsCommand.class,
             StatCommand.class,
             CatCommand.class,
+            CpCommand.class,
             MkdirCommand.class,
             RmCommand.class,
             MvCommand.class,
