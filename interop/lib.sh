@@ -13,9 +13,11 @@ project=$(cd "$interop/.." && pwd)
 . "$interop/peer/cache.sh"
 export RPCRDMA_INTEROP_RUN=$interop/target/vm
 logs=$interop/target/log
+tool=${RPCRDMA_INTEROP_TOOL:-$project/rpcrdma}
+patience=${RPCRDMA_INTEROP_PATIENCE:-1}
 state=$interop/target/state # pid files and what cases hand to later ones
 # shellcheck disable=SC2034 # used by cases
-files=$interop/target/files # exported and copied data
+files=${RPCRDMA_INTEROP_FILES:-$interop/target/files} # exported and copied data
 
 # ---------------------------------------------------------------- in cases
 note() { printf '%s' "$*" >"$state/note"; }
@@ -38,7 +40,7 @@ at_least() {
 }
 # await SECONDS WHAT COMMAND...: until the command succeeds
 await() {
-    local limit=$1 what=$2 begin=$SECONDS
+    local limit=$(($1 * patience)) what=$2 begin=$SECONDS
     shift 2
     until "$@"; do
         if [ $((SECONDS - begin)) -ge "$limit" ]; then
@@ -56,11 +58,13 @@ must_fail() {
     [ "$status" -ne 0 ] || fail "expected a failure of: $*"
     ! grep -q '^[[:space:]]*at org' "$state/stderr" || fail "stack trace from: $*"
 }
+# needs COMMAND: of the tool
+needs() { "$tool" "$1" --help 2>/dev/null | head -n 1 | grep -q "rpcrdma $1 " || not_run "this build has no command $1"; }
 sum() { sha256sum "$1" | cut -d' ' -f1; }
 
 rpcrdma() {
     printf '+ rpcrdma %s\n' "$*" >&2
-    "$project/rpcrdma" "$@"
+    "$tool" "$@"
 }
 
 # ---------------------------------------------------------------- processes, by name; their pids are in files
@@ -95,11 +99,10 @@ listens() { (exec 3<>"/dev/tcp/${2:-127.0.0.1}/$1") 2>/dev/null; }
 # ---------------------------------------------------------------- the peer
 vm() { "$interop/peer/vm" "$@"; }
 vm_start() {
-    vm start "$@" >"$state/vm-$1" || return 1
+    vm start "$@" --timeout $((240 * patience)) >"$state/vm-$1" || return 1
     cat "$state/vm-$1"
 }
-in_server() { vm exec server "set -e; $1" "${2:-120}"; }
-in_client() { vm exec client "set -e; $1" "${2:-120}"; }
+in_server() { vm exec server "set -e; $1" $((${2:-120} * patience)); }
 
 # ---------------------------------------------------------------- the relay that does harm (testkit's FaultProxyCommand)
 # proxy_start NAME TARGET_PORT [LISTEN_PORT]

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Faults between our client and the kernel's server. Cases of the group of 10-client.sh.
+
+# copied_down and copied_up: 64 MiB while the relay does what it was told to; the data is equal at the end. It takes "--stats" to
+# see that no region was left that could not be given back.
+copied_down() {
+    rm -f "$files/down"
+    rpcrdma cp --stats "$(url /m64)" "$files/down" 2>"$state/stats"
+    cat "$state/stats"
+    ! grep -q "orphaned" "$state/stats" || fail "regions that could not be given back"
+    equal 'checksum of what was read' "$(awk '$2 == "m64" { print $1 }' "$state/m64.sum")" "$(sum "$files/down")"
+}
+copied_up() {
+    rpcrdma cp --stats "$files/up" "$(url /rw/up)" 2>"$state/stats"
+    cat "$state/stats"
+    ! grep -q "orphaned" "$state/stats" || fail "regions that could not be given back"
+    equal 'checksum of what was written, inside the machine' "$(sum "$files/up")" "$(in_server 'sha256sum /export/rw/up | cut -d" " -f1')"
+}
+fault_files() {
+    [ -e "$state/m64.sum" ] || in_server 'cd /export; sha256sum m64' >"$state/m64.sum"
+    [ -e "$files/up" ] || head -c 67108864 /dev/urandom >"$files/up"
+}
+# faults_between cuts|flips COMMAND...: how many there were meanwhile
+faults_between() {
+    local before
+    before=$(proxy_value relay-server "$1")
+    "${@:2}"
+    proxy relay-server heal
+    faults=$(($(proxy_value relay-server "$1") - before))
+}
+
+# Threads of knfsd that wait for RDMA Reads of connections that are gone.
+lost_threads() { in_server 'sleep 3; grep -l svc_rdma_process_read_list /proc/[0-9]*/stack 2>/dev/null | wc -l'; }
+
+client_cut() {
+    needs cp
+    fault_files
+    local down
+    proxy relay-server cut-every down 7000000
+    faults_between cuts copied_down
+    down=$faults
+    proxy relay-server cut-every up 7000000
+    faults_between cuts copied_up
+    # knfsd of 6.1 waits for its RDMA Reads in the thread that runs the call, and with siw not all of them are told of the connection's end.
+    note "cut $down times while reading, $faults while writing; $(lost_threads) of knfsd's 32 threads wait for ever"
+    at_least 'cuts while reading' 5 "$down"
+    at_least 'cuts while writing' 5 "$faults"
+}
+
+client_flip() {
+    needs cp
+    fault_files
+    local down
+    proxy relay-server flip-every down 9000000
+    faults_between flips copied_down
+    down=$faults
+    proxy relay-server flip-every up 9000000
+    faults_between flips copied_up
+    note "$down bits inverted while reading, $faults while writing"
+    at_least 'bits inverted while reading' 4 "$down"
+    at_least 'bits inverted while writing' 4 "$faults"
+}
+
+# after_bytes up|down BYTES: when so many have passed since now
+after_bytes() {
+    local key=$1 bytes=$2 begin
+    begin=$(proxy_value relay-server "$key")
+    await 60 "$bytes bytes $key" eval "[ \$((\$(proxy_value relay-server $key) - $begin)) -ge $bytes ]"
+}
+
+# The whole machine stands still in the middle, as when a host is paused: no reset, no answer.
+client_frozen() {
+    needs cp
+    fault_files
+    local copy
+    copied_down &
+    copy=$!
+    after_bytes down 10000000
+    vm freeze server
+    sleep 30
+    kill -0 "$copy" || fail 'the copy ended while the peer stood still'
+    vm thaw server
+    wait "$copy"
+    copied_up &
+    copy=$!
+    after_bytes up 10000000
+    vm freeze server
+    sleep 30
+    kill -0 "$copy" || fail 'the copy ended while the peer stood still'
+    vm thaw server
+    wait "$copy"
+}
+
+# knfsd goes and comes back, as in a reboot: other write verifier, connections ended, port closed for a while.
+client_restart() {
+    needs cp
+    fault_files
+    local copy restart='rpc.nfsd 0; sleep 3; rpc.nfsd --no-udp -V 3 -V 4 --lease-time 10 --grace-time 10 8; echo rdma 20049 >/proc/fs/nfsd/portlist
+        echo Y >/proc/fs/nfsd/v4_end_grace; cat /proc/fs/nfsd/portlist'
+    copied_down &
+    copy=$!
+    after_bytes down 10000000
+    in_server "$restart"
+    wait "$copy"
+    copied_up &
+    copy=$!
+    after_bytes up 20000000
+    in_server "$restart"
+    wait "$copy"
+}
+
+# ORDER: restart before the cuts: threads that those took from knfsd never end, and it waits for them.
+check 'the kernel restarts its server, twice' client_restart 240
+check 'the peer frozen for 30 s, reading and writing' client_frozen 240
+check 'bits inverted every 9 MB, reading and writing' client_flip 240
+check 'connection cut every 7 MB, reading and writing' client_cut 240

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Faults between the kernel's client and our server. Cases of the group of 30-server.sh.
+
+# The guest writes 64 MiB and reads them back while the relay, or this script, does harm. The data is equal at the end.
+guest_copy='
+    [ -e /tmp/f ] || random 67108864 >/tmp/f
+    cp /tmp/f f; sync; drop; cmp /tmp/f f'
+
+server_fault_counts() { proxy relay status | tr ' ' '\n' | sed -n "s/^$1=//p"; }
+
+server_cut() {
+    local before down
+    before=$(server_fault_counts cuts)
+    proxy relay cut-every up 9000000
+    mounted '[ -e /tmp/f ] || random 67108864 >/tmp/f; cp /tmp/f f; sync' 280
+    proxy relay heal
+    down=$(server_fault_counts cuts)
+    proxy relay cut-every down 9000000
+    mounted_again 'cmp /tmp/f f' 280
+    proxy relay heal
+    note "cut $((down - before)) times while writing, $(($(server_fault_counts cuts) - down)) while reading"
+    at_least 'cuts while writing' 5 $((down - before))
+    at_least 'cuts while reading' 5 $(($(server_fault_counts cuts) - down))
+}
+
+server_flip() {
+    local before down
+    before=$(server_fault_counts flips)
+    proxy relay flip-every up 12000000
+    mounted '[ -e /tmp/f ] || random 67108864 >/tmp/f; cp /tmp/f f; sync' 280
+    proxy relay heal
+    down=$(server_fault_counts flips)
+    proxy relay flip-every down 12000000
+    mounted_again 'cmp /tmp/f f' 280
+    proxy relay heal
+    note "$((down - before)) bits inverted while writing, $(($(server_fault_counts flips) - down)) while reading"
+    at_least 'bits inverted while writing' 3 $((down - before))
+    at_least 'bits inverted while reading' 3 $(($(server_fault_counts flips) - down))
+}
+
+# Killed without a word and started again, three times while 64 MiB are written, read, and a tree is made.
+server_kill() {
+    local copy i
+    mounted "$guest_copy
+        tar -C / -cf - etc lib/modules peer | tar -xf -; drop
+        for x in etc lib/modules peer; do diff -r /\$x \$x || fail \"diff \$x\"; done" 400 &
+    copy=$!
+    for i in 1 2 3; do
+        sleep 8
+        kill -0 "$copy" 2>/dev/null || break
+        end serve KILL
+        sleep 1
+        serve_start
+    done
+    note "killed $i times"
+    wait "$copy"
+}
+
+server_frozen() {
+    local copy
+    mounted "$guest_copy" 300 &
+    copy=$!
+    sleep 5
+    signal serve STOP
+    sleep 30
+    kill -0 "$copy" || fail 'the copy ended while our server stood still'
+    signal serve CONT
+    wait "$copy"
+}
+
+# When all is over: no connection is left, the kernel has not complained, and our server ends when it is asked to.
+server_left() {
+    in_guest 'cat /proc/self/mountstats' >"$logs/client-mountstats-faults.txt"
+    unmounted
+    await 30 'the end of all connections' eval '[ "$(server_fault_counts open)" = 0 ]'
+    grep 'xprt:' "$logs/client-mountstats-faults.txt"
+    in_guest '! dmesg | grep -E "BUG|WARNING|Call Trace"'
+    signal serve TERM
+    await 15 'the end of our server' eval '! alive serve'
+    tail -n 20 "$logs/serve.log"
+}
+
+check 'connection cut every 9 MB, writing and reading' server_cut 600
+check 'bits inverted every 12 MB, writing and reading' server_flip 600
+check 'our server killed and started again, 3 times' server_kill 450
+check 'our server frozen for 30 s' server_frozen 300
+check 'unmount after all that; our server ends' server_left 90
