@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import java.nio.file.spi.FileSystemProvider;
 import org.jspecify.annotations.NullMarked;
+import org.rpcrdma4j.nfs.filesystem.NfsFileSystemProvider;
 
 /** NFS version 3 (RFC 1813): a server of a directory, a client, and a file system for java.nio.file. */
 @NullMarked
@@ -12,7 +14,11 @@ module org.rpcrdma4j.nfs {
 
     exports org.rpcrdma4j.nfs.client;
     exports org.rpcrdma4j.nfs.export;
+    exports org.rpcrdma4j.nfs.filesystem;
     exports org.rpcrdma4j.nfs.local;
     exports org.rpcrdma4j.nfs.protocol;
     exports org.rpcrdma4j.nfs.server;
+
+    provides FileSystemProvider with
+            NfsFileSystemProvider;
 }

@@ -167,12 +167,19 @@ public final class NfsVolume implements AutoCloseable {
      * Which of the accesses ({@link Access}) the server would permit; bits. Links are followed.
      */
     public int access(NfsPath path, int accesses) throws IOException {
-        return walk.withFreshHandles(() -> {
-            NfsFile file = walk.find(path, true, "find");
-            Access.Results results = Waiting.results(
-                    client.access(new Access.Arguments(file.handle(), accesses)), "find", display(path));
-            return results instanceof Access.Ok ok ? ok.access() & accesses : 0;
-        });
+        return walk.withFreshHandles(() -> access(walk.find(path, true, "find"), accesses));
+    }
+
+    /** Which of the accesses ({@link Access}) to a file that was found the server would permit; bits. */
+    public int access(NfsFile file, int accesses) throws IOException {
+        Access.Results results = Waiting.results(
+                client.access(new Access.Arguments(file.handle(), accesses)), "find", display(file.path()));
+        return results instanceof Access.Ok ok ? ok.access() & accesses : 0;
+    }
+
+    /** A file that was found, with fresh attributes; wherever it is by now. */
+    public NfsFile refreshed(NfsFile file) throws IOException {
+        return new NfsFile(file.path(), file.handle(), walk.attributes(file.handle(), file.path(), "find"));
     }
 
     /** Lists a directory, with attributes. Links are followed. */
