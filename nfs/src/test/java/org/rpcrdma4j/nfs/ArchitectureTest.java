@@ -17,7 +17,7 @@ import com.tngtech.archunit.lang.ArchRule;
  * The arrows between the packages, read from the compiled classes.
  *
  * <pre>
- *   protocol <- export <- server
+ *   protocol <- local <- export <- server
  *      ^
  *      +----- client <- filesystem        (client and server never use each other)
  * </pre>
@@ -46,7 +46,8 @@ class ArchitectureTest {
     @ArchTest
     static void packagesUseOnlyThoseBelowThem(JavaClasses classes) {
         arrow("protocol", "transport.xdr", "transport.ulb").check(classes);
-        arrow("export", "nfs.protocol", "transport.rpc").check(classes);
+        arrow("local", "nfs.protocol").check(classes);
+        arrow("export", "nfs.protocol", "nfs.local", "transport.rpc").check(classes);
         arrow("server", "nfs.protocol", "nfs.export", "transport", "tcp.server", "tcp.rpcbind", "verbs")
                 .check(classes);
         arrow("client", "nfs.protocol", "transport", "tcp.client", "tcp.rpcbind", "verbs")
@@ -58,7 +59,12 @@ class ArchitectureTest {
     static final ArchRule everyClassIsInAPackageOfTheRules = classes()
             .should()
             .resideInAnyPackage(
-                    OWN + "protocol..", OWN + "export..", OWN + "server..", OWN + "client..", OWN + "filesystem..");
+                    OWN + "protocol..",
+                    OWN + "local..",
+                    OWN + "export..",
+                    OWN + "server..",
+                    OWN + "client..",
+                    OWN + "filesystem..");
 
     @ArchTest
     static final ArchRule anExportKnowsNothingOfTheWire = noClasses()
