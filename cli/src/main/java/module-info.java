@@ -12,6 +12,10 @@ module org.rpcrdma4j.cli {
     // For signals; see StopSignal.
     requires jdk.unsupported;
     requires org.rpcrdma4j.bridge;
+    requires org.dcache.oncrpc4j;
+    // It needs these and, having no descriptor, cannot say so.
+    requires com.google.common;
+    requires org.slf4j;
     requires org.rpcrdma4j.nfs;
     requires org.rpcrdma4j.tcp;
     requires org.rpcrdma4j.transport;

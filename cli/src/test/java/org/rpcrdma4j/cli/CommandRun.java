@@ -27,6 +27,7 @@ final class CommandRun {
     private int room = Integer.MAX_VALUE;
     private String failure = "";
     private int columns = 80;
+    private long tickNanos;
 
     private CommandRun(boolean terminal) {
         this.terminal = terminal;
@@ -42,6 +43,12 @@ final class CommandRun {
 
     CommandRun columns(int value) {
         columns = value;
+        return this;
+    }
+
+    /** A clock that goes on by so much whenever somebody looks. */
+    CommandRun ticking(long nanosPerLook) {
+        tickNanos = nanosPerLook;
         return this;
     }
 
@@ -91,7 +98,7 @@ final class CommandRun {
                 terminal,
                 terminal,
                 () -> columns,
-                nanos::get);
+                () -> nanos.addAndGet(tickNanos));
     }
 
     int run(String... args) {

@@ -53,18 +53,15 @@ final class RpcLink implements AutoCloseable {
 
     /** Calls for a loop, each with memory of its own for what comes. */
     List<PayloadCall> calls(PayloadCall.Kind kind, int count, long payloadBytes) {
-        return calls(kind, count, payloadBytes, Verification.LENGTH);
-    }
-
-    List<PayloadCall> calls(PayloadCall.Kind kind, int count, long payloadBytes, Verification verification) {
         List<PayloadCall> calls = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
             calls.add(
                     switch (kind) {
                         case NULL -> PayloadCall.nothing(pattern, arena);
-                        case TAKE -> PayloadCall.take(pattern, i * 8, payloadBytes, verification, arena);
+                        case TAKE -> PayloadCall.take(pattern, i * 8, payloadBytes, Verification.LENGTH, arena);
                         case GIVE ->
-                            PayloadCall.give(pattern, i * 8, arena.allocate(payloadBytes, 4096), verification, arena);
+                            PayloadCall.give(
+                                    pattern, i * 8, arena.allocate(payloadBytes, 4096), Verification.LENGTH, arena);
                     });
         }
         return calls;
