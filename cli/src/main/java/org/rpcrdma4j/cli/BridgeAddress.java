@@ -38,7 +38,7 @@ record BridgeAddress(BridgeEnd.Kind kind, String host, int port) {
     BridgeEnd resolve() throws UnknownHostException {
         InetSocketAddress address = new InetSocketAddress(host, port);
         if (address.isUnresolved()) {
-            throw new UnknownHostException("no address for host " + host);
+            throw new UnknownHostException("unknown host " + host);
         }
         return new BridgeEnd(kind, address);
     }

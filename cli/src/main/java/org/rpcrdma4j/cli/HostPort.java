@@ -47,11 +47,17 @@ record HostPort(String host, int port) {
         }
     }
 
+    /** As it would be written on the command line. */
+    @Override
+    public String toString() {
+        return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + port;
+    }
+
     /** Looks the name up. */
     InetSocketAddress resolve() throws UnknownHostException {
         InetSocketAddress address = new InetSocketAddress(host, port);
         if (address.isUnresolved()) {
-            throw new UnknownHostException("no address for host " + host);
+            throw new UnknownHostException("unknown host " + host);
         }
         return address;
     }

@@ -13,6 +13,8 @@ import java.util.concurrent.CompletionException;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import java.util.regex.Pattern;
+import org.rpcrdma4j.transport.client.ConnectFailedException;
+import org.rpcrdma4j.transport.client.TransportException;
 import picocli.CommandLine;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.ParseResult;
@@ -85,6 +87,10 @@ public final class Main {
         return switch (e) {
             case UncheckedIOException wrapper when wrapper.getCause() != null -> reason(wrapper.getCause());
             case CompletionException wrapper when wrapper.getCause() != null -> reason(wrapper.getCause());
+            // The exception's own message has the detail; --verbose shows it.
+            case TransportException failure
+            when ConnectFailedException.in(failure).isPresent() ->
+                String.valueOf(ConnectFailedException.in(failure).get().getMessage());
             // Their message is the path alone.
             case NoSuchFileException file
             when file.getReason() == null -> file.getFile() + ": no such file or directory";

@@ -17,6 +17,7 @@ import org.rpcrdma4j.cli.loopback.Statistics;
 import org.rpcrdma4j.transport.client.CallMessage;
 import org.rpcrdma4j.transport.client.Reply;
 import org.rpcrdma4j.transport.client.RpcRdmaClient;
+import org.rpcrdma4j.transport.client.TransportException;
 import org.rpcrdma4j.transport.event.WireListener;
 import org.rpcrdma4j.transport.rpc.CallHeader;
 import org.rpcrdma4j.transport.rpc.Credential;
@@ -163,13 +164,25 @@ final class PingCommand implements Callable<Integer> {
         int xid = client.nextXid();
         XdrWriter head = new XdrWriter();
         new CallHeader(xid, program, version, 0, Credential.None.INSTANCE).encode(head);
-        Reply reply = client.call(
+        Reply reply = reply(
+                client,
                 CallMessage.builder(MemorySegment.ofArray(head.toByteArray())).build());
         try {
             ReplyReader.readHeader(new XdrReader(reply.message()), xid);
         } catch (RpcException e) {
             throw new IOException(
                     "program " + Integer.toUnsignedString(program) + " version " + version + ": " + e.getMessage(), e);
+        }
+    }
+
+    private Reply reply(RpcRdmaClient client, CallMessage message) throws IOException {
+        try {
+            return client.call(message);
+        } catch (TransportException e) {
+            if (e.kind() == TransportException.Kind.TIMED_OUT) {
+                throw new IOException("no answer from " + server + " within " + timeout + " s", e);
+            }
+            throw e;
         }
     }
 

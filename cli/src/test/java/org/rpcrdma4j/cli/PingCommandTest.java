@@ -9,6 +9,9 @@ import java.io.StringWriter;
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.rpcrdma4j.cli.payload.Pattern;
@@ -72,7 +75,62 @@ class PingCommandTest {
     @Test
     void aServerThatIsNotThereIsOneLineAndStatusOne() {
         assertThat(run("ping", "127.0.0.1:1", "-c", "1")).isEqualTo(1);
-        assertThat(err.toString().lines()).singleElement().asString().contains("rpcrdma ping");
+        assertThat(err.toString().lines())
+                .singleElement()
+                .isEqualTo("rpcrdma ping: cannot reach 127.0.0.1:1: connection refused");
+    }
+
+    @Test
+    void theDetailIsThereForWhoAsks() {
+        assertThat(run("--verbose", "ping", "127.0.0.1:1", "-c", "1")).isEqualTo(1);
+        assertThat(err.toString()).contains("UNREACHABLE", "attempts to connect failed");
+    }
+
+    @Test
+    void aHostWithoutAnAddressIsOneLine() {
+        assertThat(run("ping", "no-such-host.invalid", "-c", "1")).isEqualTo(1);
+        assertThat(err.toString().lines()).singleElement().isEqualTo("rpcrdma ping: unknown host no-such-host.invalid");
+    }
+
+    @Test
+    void aServerThatDoesNotSpeakRdmaIsOneLine() throws IOException {
+        try (ServerSocket other = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+            Thread.ofVirtual().start(() -> answerAsOther(other));
+            String server = "127.0.0.1:" + other.getLocalPort();
+            assertThat(run("ping", server, "-c", "1")).isEqualTo(1);
+            assertThat(err.toString().lines())
+                    .singleElement()
+                    .asString()
+                    .startsWith("rpcrdma ping: cannot reach " + server + ": ")
+                    .contains("speak RDMA");
+        }
+    }
+
+    /** What a web server says to a request that it does not understand. */
+    private static void answerAsOther(ServerSocket listener) {
+        byte[] answer = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+        try {
+            while (true) {
+                try (Socket client = listener.accept()) {
+                    client.getOutputStream().write(answer);
+                    client.shutdownOutput();
+                    client.getInputStream().readAllBytes();
+                }
+            }
+        } catch (IOException e) {
+            // The test is over.
+        }
+    }
+
+    @Test
+    void aServerThatNeverAnswersIsOneLine() throws IOException {
+        try (ServerSocket silent = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+            String server = "127.0.0.1:" + silent.getLocalPort();
+            assertThat(run("ping", server, "-c", "1", "-W", "0.5")).isEqualTo(1);
+            assertThat(err.toString().lines())
+                    .singleElement()
+                    .isEqualTo("rpcrdma ping: no answer from " + server + " within 0.5 s");
+        }
     }
 
     @Test

@@ -28,6 +28,11 @@ final class Mounting {
 
     private static final Duration UNMOUNT_TIMEOUT = Duration.ofSeconds(2);
 
+    /** As many exports are named in a message, and so much of each name. */
+    private static final int MAX_LISTED = 8;
+
+    private static final int MAX_LISTED_LENGTH = 60;
+
     private final NfsUrl url;
     private final MountOptions options;
     private final Connecting connecting;
@@ -100,15 +105,26 @@ final class Mounting {
                 }
             }
         }
-        if (failure == Status.NOENT) {
-            String names = exports.stream().map(NfsPath::toString).collect(Collectors.joining(", "));
+        // RFC 1813, Section 5.2.1: either may be the answer to a path outside all exports; Linux refuses.
+        boolean isOutside = (failure == Status.NOENT || failure == Status.ACCES)
+                && exports.stream().noneMatch(url.path()::startsWith);
+        if (isOutside && !exports.isEmpty()) {
             throw new NfsException(
-                    failure,
+                    Status.NOENT,
                     "mount",
                     url.display(),
-                    "the server exports nothing there" + (names.isEmpty() ? "" : "; it exports " + names));
+                    "no such export; " + url.host() + " exports: " + listed(exports));
         }
         throw new NfsException(failure, "mount", url.display());
+    }
+
+    private static String listed(List<NfsPath> exports) {
+        String names = exports.stream()
+                .limit(MAX_LISTED)
+                .map(NfsPath::toString)
+                .map(name -> name.length() <= MAX_LISTED_LENGTH ? name : name.substring(0, MAX_LISTED_LENGTH) + "…")
+                .collect(Collectors.joining(", "));
+        return exports.size() <= MAX_LISTED ? names : names + " and " + (exports.size() - MAX_LISTED) + " more";
     }
 
     /** The exports that the server tells of; none if it does not. */

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.rpcrdma4j.nfs.protocol.NfsException;
 import org.rpcrdma4j.nfs.protocol.NfsResults;
+import org.rpcrdma4j.transport.client.ConnectFailedException;
 import org.rpcrdma4j.transport.client.TransportException;
 import org.rpcrdma4j.transport.rpc.RpcException;
 import org.rpcrdma4j.transport.xdr.XdrException;
@@ -78,7 +79,10 @@ final class Waiting {
     private static String reason(TransportException e) {
         return switch (e.kind()) {
             case TIMED_OUT -> "the server does not answer";
-            case CONNECTION_LOST -> "no connection to the server: " + innermost(e);
+            case CONNECTION_LOST ->
+                ConnectFailedException.in(e)
+                        .map(Throwable::getMessage)
+                        .orElseGet(() -> "no connection to the server: " + innermost(e));
             case CLOSED -> "the connection is closed";
             case TOO_MANY_CALLS -> "too many calls at once";
             default -> String.valueOf(e.getMessage());

@@ -8,6 +8,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.rpcrdma4j.transport.client.ConnectFailedException;
 import org.rpcrdma4j.transport.client.Reply;
 import org.rpcrdma4j.transport.client.TransportException;
 import org.rpcrdma4j.transport.client.TransportException.Kind;
@@ -37,8 +38,12 @@ final class CallBook {
     }
 
     static TransportException failure(Kind kind, TcpCall call, String detail) {
+        return failure(kind, call, detail, null);
+    }
+
+    static TransportException failure(Kind kind, TcpCall call, String detail, @Nullable ConnectFailedException cause) {
         return new TransportException(
-                kind, call.transmissions > 0, "call 0x" + Integer.toHexString(call.xid) + ": " + detail);
+                kind, call.transmissions > 0, "call 0x" + Integer.toHexString(call.xid) + ": " + detail, cause);
     }
 
     boolean isEmpty() {

@@ -8,6 +8,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.client.CallMessage;
+import org.rpcrdma4j.transport.client.ConnectFailedException;
 import org.rpcrdma4j.transport.client.Reply;
 import org.rpcrdma4j.transport.client.TransportException;
 import org.rpcrdma4j.transport.client.TransportException.Kind;
@@ -257,9 +258,10 @@ final class TcpRequester {
             int attempts = backoff.failed();
             if (options.connectAttempts() > 0 && attempts >= options.connectAttempts()) {
                 backoff.connected();
+                ConnectFailedException cause = ConnectFailedException.of(options.address(), reason);
                 String detail = "no connection to " + options.address() + ": " + reason.getMessage();
                 for (TcpCall call : book.allWaiting()) {
-                    giveUp(call, CallBook.failure(Kind.CONNECTION_LOST, call, detail));
+                    giveUp(call, CallBook.failure(Kind.CONNECTION_LOST, call, detail, cause));
                 }
             }
             pause();

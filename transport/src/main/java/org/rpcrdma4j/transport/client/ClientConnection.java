@@ -196,6 +196,7 @@ final class ClientConnection implements EndpointListener, RegionLink {
     @Override
     public void onRefused(ConnectRefusal refusal) {
         endDetail = refusal.reason() + ": " + refusal.detail();
+        connector.onRefused(refusal);
         registrar.connectionEnding();
     }
 
@@ -236,7 +237,7 @@ final class ClientConnection implements EndpointListener, RegionLink {
             case UNSENDABLE -> {
                 slots.giveBack(slot);
                 ClientEvents.marshalFailed(label, call.xid(), mine.failureDetail());
-                requester.onUnsendable(call, mine.failureKind(), mine.failureDetail());
+                requester.onUnsendable(call, mine.failureKind(), mine.failureDetail(), null);
                 yield true;
             }
             case NO_REGIONS, TOO_MANY_SEGMENTS -> {

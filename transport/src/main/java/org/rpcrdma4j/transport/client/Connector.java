@@ -15,6 +15,7 @@ import org.rpcrdma4j.transport.event.Gauges;
 import org.rpcrdma4j.transport.event.TransportEvents;
 import org.rpcrdma4j.transport.frwr.SendQueuePlan;
 import org.rpcrdma4j.transport.time.TimeSource;
+import org.rpcrdma4j.verbs.cm.ConnectRefusal;
 
 /**
  * Keeps one connection to the server for as long as calls need it.
@@ -59,6 +60,7 @@ final class Connector {
     private long attemptNanos;
     private @Nullable ConnectionListener listener;
     private String lastFailure = "no attempt yet";
+    private @Nullable ConnectRefusal refusal;
 
     Connector(ClientContext context, Requester requester) {
         this.context = context;
@@ -150,6 +152,7 @@ final class Connector {
     private void open() {
         state = State.OPENING;
         generation++;
+        refusal = null;
         attemptNanos = context.time().nanoTime();
         // What the device allocates may take its time, so not in here.
         context.monitor().afterwards(() -> {
@@ -212,6 +215,11 @@ final class Connector {
         watchIdle();
     }
 
+    /** The attempt that is under way has failed. */
+    void onRefused(ConnectRefusal why) {
+        refusal = why;
+    }
+
     /** A valid reply has come. */
     void onReplyReceived() {
         backoff.reset();
@@ -235,8 +243,11 @@ final class Connector {
         counters.increment(ClientCounter.CONNECT_FAILURES);
         counters.add(ClientCounter.CONNECT_NANOS, context.time().nanoTime() - attemptNanos);
         if (options.connectAttempts() > 0 && failedAttempts >= options.connectAttempts()) {
+            ConnectRefusal last = refusal;
             requester.failWaiting(
-                    Kind.CONNECTION_LOST, failedAttempts + " attempts to connect failed, the last: " + detail);
+                    Kind.CONNECTION_LOST,
+                    failedAttempts + " attempts to connect failed, the last: " + detail,
+                    last == null ? null : ConnectFailedException.of(options.address(), last));
         }
     }
 

@@ -126,9 +126,9 @@ final class Requester {
     }
 
     /** The first waiting call cannot be sent, now or ever. */
-    void onUnsendable(ClientCall call, Kind kind, String detail) {
+    void onUnsendable(ClientCall call, Kind kind, String detail, @Nullable ConnectFailedException cause) {
         queue.remove(call);
-        end(call, null, new TransportException(kind, call.transmissions() > 0, call.name() + ": " + detail));
+        end(call, null, new TransportException(kind, call.transmissions() > 0, call.name() + ": " + detail, cause));
     }
 
     /** A reply with a message that is whole; its memory is shut next. */
@@ -252,10 +252,10 @@ final class Requester {
     }
 
     /** Every waiting call fails. */
-    void failWaiting(Kind kind, String detail) {
+    void failWaiting(Kind kind, String detail, @Nullable ConnectFailedException cause) {
         ClientCall call;
         while ((call = queue.first()) != null) {
-            onUnsendable(call, kind, detail);
+            onUnsendable(call, kind, detail, cause);
         }
     }
 
@@ -358,7 +358,7 @@ final class Requester {
         try {
             if (!closing) {
                 closing = true;
-                failWaiting(Kind.CLOSED, "client is closed");
+                failWaiting(Kind.CLOSED, "client is closed", null);
                 connector.close();
             }
         } finally {
