@@ -43,7 +43,8 @@ import picocli.CommandLine.Spec;
         name = "serve",
         description = {
             "Serves a directory by NFS version 3 over RDMA, until Ctrl-C; a second Ctrl-C ends it at once.",
-            "NFS version 3 neither proves who calls nor encrypts: listen beyond this machine in networks only that you trust."
+            "NFS version 3 neither proves who calls nor encrypts: listen beyond this machine in networks only that you"
+                    + " trust."
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -97,11 +98,11 @@ final class ServeCommand implements Callable<Integer> {
 
     @Option(
             names = "--squash",
-            paramLabel = "root|none|all",
+            paramLabel = "root|root-strict|none|all",
             defaultValue = "root",
-            description =
-                    "Which users act as the anonymous one (default: ${DEFAULT-VALUE}). A server that does not run as root"
-                            + " acts as its own user for all.")
+            description = "Which users act as the anonymous one (default: ${DEFAULT-VALUE}): root, but for root of this"
+                    + " machine over loopback; root-strict, that too; none; all. A server that does not run as"
+                    + " root acts as its own user for all.")
     private Squash squash;
 
     @Option(
@@ -253,7 +254,7 @@ final class ServeCommand implements Callable<Integer> {
         ServerUser user = ServerUser.current();
         how.add(
                 user.privileged()
-                        ? squashed()
+                        ? squashed(server)
                         : "all act as "
                                 + LocalNames.ofThisMachine()
                                         .user(user.identity().uid()));
@@ -269,12 +270,25 @@ final class ServeCommand implements Callable<Integer> {
         return url + " (" + String.join(", ", how) + ")";
     }
 
-    private String squashed() {
+    private String squashed(NfsServer server) {
         return switch (squash) {
             case NONE -> "root is root";
-            case ROOT -> "root acts as user " + anonymousUser;
+            case ROOT -> rootSquashed(addresses(server));
+            case ROOT_STRICT -> "root acts as user " + anonymousUser;
             case ALL -> "all act as user " + anonymousUser;
         };
+    }
+
+    /** Root of this machine is known by the sockets of loopback. */
+    private String rootSquashed(List<InetSocketAddress> addresses) {
+        boolean reachesOthers = addresses.stream().anyMatch(ServeCommand::isReachable);
+        boolean isLoopback = addresses.stream()
+                .map(InetSocketAddress::getAddress)
+                .anyMatch(host -> host.isLoopbackAddress() || host.isAnyLocalAddress());
+        if (!isLoopback) {
+            return "root acts as user " + anonymousUser;
+        }
+        return "root of this machine is root" + (reachesOthers ? ", of other machines user " + anonymousUser : "");
     }
 
     private static String text(InetSocketAddress address) {

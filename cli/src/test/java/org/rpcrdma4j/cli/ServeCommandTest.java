@@ -2,6 +2,7 @@
 package org.rpcrdma4j.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -57,6 +58,12 @@ class ServeCommandTest {
     }
 
     private Running start(String... args) throws IOException {
+        List<String> all = new ArrayList<>(List.of("--squash", "none"));
+        all.addAll(List.of(args));
+        return launch(all);
+    }
+
+    private Running launch(List<String> args) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-ea",
@@ -65,10 +72,8 @@ class ServeCommandTest {
                 System.getProperty("java.class.path"),
                 Main.class.getName(),
                 "serve",
-                root.toString(),
-                "--squash",
-                "none"));
-        command.addAll(List.of(args));
+                root.toString()));
+        command.addAll(args);
         Process process =
                 new ProcessBuilder(command).redirectError(errors().toFile()).start();
         processes.add(process);
@@ -122,6 +127,25 @@ class ServeCommandTest {
         assertThat(client.err()).contains("read-only");
         server.signal("TERM");
         assertThat(server.exitStatus()).isZero();
+    }
+
+    @Test
+    void rootOfThisMachineIsRootUnlessThatIsRefused() throws IOException {
+        assumeTrue(Integer.valueOf(0).equals(Files.getAttribute(root, "unix:uid")), "only root can act for others");
+        Running trusting = launch(List.of("--listen", "127.0.0.1:0"));
+        assertThat(trusting.ready().group(3)).contains("root of this machine is root");
+        assertThat(client.run("mkdir", trusting.url() + "made"))
+                .as("%s", client)
+                .isZero();
+        assertThat(Files.getAttribute(root.resolve("made"), "unix:uid")).isEqualTo(0);
+
+        Running strict = launch(List.of("--listen", "127.0.0.1:0", "--squash", "root-strict"));
+        assertThat(strict.ready().group(3)).contains("root acts as user 65534");
+        assertThat(client.run("mkdir", strict.url() + "refused")).isEqualTo(1);
+        assertThat(client.err()).contains("permission denied");
+
+        Running reachable = launch(List.of("--listen", "0.0.0.0:0", "--no-rpcbind"));
+        assertThat(reachable.ready().group(3)).contains("root of this machine is root, of other machines user 65534");
     }
 
     @Test

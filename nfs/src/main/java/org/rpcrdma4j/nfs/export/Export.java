@@ -6,6 +6,7 @@ import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.util.function.BooleanSupplier;
 import org.rpcrdma4j.nfs.protocol.Access;
 import org.rpcrdma4j.nfs.protocol.ChangeResults;
 import org.rpcrdma4j.nfs.protocol.Create;
@@ -140,9 +141,18 @@ public final class Export implements AutoCloseable {
         return tree.handles().isOwn(handle);
     }
 
-    /** Whom a caller acts as. Callers with other credentials than AUTH_SYS are anonymous. */
+    /** Whom a caller acts as of whom nothing is known. Callers with other credentials than AUTH_SYS are anonymous. */
     public Identity identify(Credential credential) {
-        return tree.permissions().identify(credential);
+        return identify(credential, () -> false);
+    }
+
+    /**
+     * Whom a caller acts as.
+     *
+     * @param isLocalRoot tells whether the call comes from root of this machine for sure; asked only if it makes a difference
+     */
+    public Identity identify(Credential credential, BooleanSupplier isLocalRoot) {
+        return tree.permissions().identify(credential, isLocalRoot);
     }
 
     /** The root's handle. */

@@ -35,7 +35,7 @@ public record ExportOptions(
         Duration idleFileTime,
         int maxListedNames) {
 
-    /** Writable, root squashed to 65534, payloads of 1 MiB. */
+    /** Writable, root squashed to 65534 but for root of this machine, payloads of 1 MiB. */
     public static final ExportOptions DEFAULT = new ExportOptions(
             false,
             Squash.ROOT,

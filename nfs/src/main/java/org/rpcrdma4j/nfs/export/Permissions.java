@@ -3,6 +3,7 @@ package org.rpcrdma4j.nfs.export;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.rpcrdma4j.nfs.protocol.Access;
 import org.rpcrdma4j.nfs.protocol.Status;
 import org.rpcrdma4j.transport.rpc.Credential;
@@ -32,7 +33,7 @@ final class Permissions {
     }
 
     /** RFC 1813, Section 4.4: whom a caller acts as. */
-    Identity identify(Credential credential) {
+    Identity identify(Credential credential, BooleanSupplier isLocalRoot) {
         if (!user.privileged()) {
             return user.identity();
         }
@@ -44,7 +45,9 @@ final class Permissions {
             // To system calls -1 means that an owner stays: what such a caller makes would be the server's own.
             return anonymous;
         }
-        if (options.squash() == Squash.NONE) {
+        if (!claimsRoot(sys)
+                || options.squash() == Squash.NONE
+                || (options.squash() == Squash.ROOT && isLocalRoot.getAsBoolean())) {
             return new Identity(sys.user(), sys.group(), sys.groups());
         }
         if (sys.user() == 0) {
@@ -55,6 +58,10 @@ final class Permissions {
             groups.add(group == 0 ? anonymous.gid() : group);
         }
         return new Identity(sys.user(), sys.group() == 0 ? anonymous.gid() : sys.group(), groups);
+    }
+
+    private static boolean claimsRoot(Credential.Sys sys) {
+        return sys.user() == 0 || sys.group() == 0 || sys.groups().contains(0);
     }
 
     /** Refuses changes of a read-only export. */

@@ -45,6 +45,7 @@ final class NfsProgram {
 
     private final Export export;
     private final FileData data;
+    private final LocalRoot localRoot;
     private final Counters<NfsServerCounter> counters;
     private final Counters<Procedure> calls = new Counters<>(Procedure.class);
     private final RpcProgram.Builder builder = RpcProgram.program(Nfs3.PROGRAM, "nfs");
@@ -61,9 +62,10 @@ final class NfsProgram {
         NfsResults run(Identity caller, A arguments);
     }
 
-    NfsProgram(Export export, FileData data, Counters<NfsServerCounter> counters) {
+    NfsProgram(Export export, FileData data, LocalRoot localRoot, Counters<NfsServerCounter> counters) {
         this.export = export;
         this.data = data;
+        this.localRoot = localRoot;
         this.counters = counters;
     }
 
@@ -118,7 +120,9 @@ final class NfsProgram {
     private <A> RpcProcedure code(Procedure procedure, Decoder<A> decoder, Operation<A> operation) {
         return RpcProcedure.of(decoder, (arguments, request, results) -> {
             calls.increment(procedure);
-            NfsResults outcome = operation.run(export.identify(request.credential()), arguments, request.context());
+            CallContext context = request.context();
+            Identity caller = export.identify(request.credential(), () -> localRoot.isAt(context.connection()));
+            NfsResults outcome = operation.run(caller, arguments, context);
             if (!outcome.isOk()) {
                 countFailure(outcome.status());
             }

@@ -43,7 +43,7 @@ import org.rpcrdma4j.verbs.RdmaDevice;
  *                 .start()) { ... }
  * }</pre>
  *
- * <p>Whoever reaches the server may say to be anybody: AUTH_SYS proves nothing. A caller with AUTH_NONE acts as the anonymous user.
+ * <p>Whoever reaches the server may say to be anybody: AUTH_SYS proves nothing. See {@link org.rpcrdma4j.nfs.export.Squash} for what is believed. A caller with AUTH_NONE acts as the anonymous user.
  *
  * <p>States: LISTENING, then by {@link #shutdown} FINISHING (no new connection, no new call, what was accepted is answered), then CLOSED.
  * Any thread may call any method. Export and device are the caller's, and are closed after the server.
@@ -210,6 +210,7 @@ public final class NfsServer implements AutoCloseable {
         private @Nullable InetSocketAddress tcpAddress;
         private @Nullable WireListener wireListener;
         private @Nullable RpcbindClient rpcbind;
+        private SocketOwners socketOwners = ProcNetTcp.ofThisMachine();
 
         private Builder(Export export) {
             this.export = export;
@@ -251,6 +252,12 @@ public final class NfsServer implements AutoCloseable {
             return this;
         }
 
+        /** Who has the sockets of this machine, if not {@code /proc} is to tell. */
+        Builder socketOwners(SocketOwners value) {
+            socketOwners = value;
+            return this;
+        }
+
         /** Another rpcbind than this host's. */
         Builder rpcbind(RpcbindClient value) {
             rpcbind = value;
@@ -267,7 +274,7 @@ public final class NfsServer implements AutoCloseable {
             if (rdmaAddress == null && tcpAddress == null) {
                 throw new IllegalStateException("no address to listen on");
             }
-            NfsServices services = new NfsServices(export, options);
+            NfsServices services = new NfsServices(export, options, socketOwners);
             RpcRdmaServer rdma = null;
             TcpRpcServer tcp = null;
             try {

@@ -17,10 +17,10 @@ final class NfsServices {
     private final NfsProgram nfs;
     private final ProgramTable table;
 
-    NfsServices(Export export, NfsServerOptions options) {
+    NfsServices(Export export, NfsServerOptions options, SocketOwners owners) {
         this.options = options;
         replies = new ReplyCache(options.rememberedCalls(), options.rememberedBytes());
-        nfs = new NfsProgram(export, new FileData(export, counters), counters);
+        nfs = new NfsProgram(export, new FileData(export, counters), new LocalRoot(owners), counters);
         MountProgram mount =
                 new MountProgram(export, options.exportName(), new MountTable(options.maxMounts()), counters);
         // One table, and so one memory of replies: a client that lost its connection may come again by another

@@ -10,11 +10,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.Objects;
+import java.util.OptionalInt;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.rpcrdma4j.nfs.export.ExportOptions;
 import org.rpcrdma4j.nfs.export.ServerUser;
+import org.rpcrdma4j.nfs.export.Squash;
 import org.rpcrdma4j.nfs.protocol.Attributes;
 import org.rpcrdma4j.nfs.protocol.Create;
 import org.rpcrdma4j.nfs.protocol.CreateResults;
@@ -106,7 +110,8 @@ class AccessTest {
     void rootAndCallersWithoutNameAreNobody() throws IOException {
         Files.writeString(directory.resolve("secret"), "text");
         Files.setPosixFilePermissions(directory.resolve("secret"), PosixFilePermissions.fromString("rw-------"));
-        try (ServerFixture fixture = fixture()) {
+        ExportOptions strict = ExportOptions.DEFAULT.withSquash(Squash.ROOT_STRICT);
+        try (ServerFixture fixture = new ServerFixture(directory, strict, NfsServerOptions.DEFAULT)) {
             for (Credential credential : List.of(ROOT, Credential.None.INSTANCE)) {
                 Caller caller = fixture.caller(credential, fixture.address());
                 FileHandle secret = ServerFixture.lookup(caller, ServerFixture.root(caller), "secret");
@@ -115,6 +120,49 @@ class AccessTest {
                         create(caller, "by-" + credential.getClass().getSimpleName(), 0644);
                 assertThat(made.attributes()).extracting(Attributes::uid).isEqualTo(65534);
             }
+        }
+    }
+
+    /** Whom a file belongs to that the caller makes. */
+    private static Integer userOf(CreateResults.Ok made) {
+        return Objects.requireNonNull(made.attributes()).uid();
+    }
+
+    @Test
+    void rootOfThisMachineIsRoot() throws IOException {
+        try (ServerFixture fixture = fixture()) {
+            Caller root = fixture.caller(ROOT, fixture.address());
+            assertThat(userOf(create(root, "file", 0600))).isZero();
+            Credential inGroup = new Credential.Sys(0, "test", 1001, 0, List.of());
+            CreateResults.Ok made = create(fixture.caller(inGroup, fixture.address()), "of-group", 0600);
+            assertThat(made.attributes()).extracting(Attributes::gid).isEqualTo(0);
+        }
+    }
+
+    @Test
+    void anotherUserOfThisMachineWhoSaysToBeRootIsNobody() throws IOException {
+        AtomicInteger owner = new AtomicInteger(1001);
+        SocketOwners owners = (local, remote) -> OptionalInt.of(owner.get());
+        try (ServerFixture fixture =
+                new ServerFixture(directory, ExportOptions.DEFAULT, NfsServerOptions.DEFAULT, owners)) {
+            Caller forger = fixture.caller(ROOT, fixture.address());
+            assertThat(userOf(create(forger, "forged", 0600))).isEqualTo(65534);
+            owner.set(0);
+            Caller root = fixture.caller(ROOT, fixture.address());
+            assertThat(userOf(create(root, "made", 0600))).isZero();
+            assertThat(userOf(create(forger, "forged-again", 0600))).isEqualTo(65534);
+        }
+    }
+
+    @Test
+    void whereNobodyTellsRootIsNobody() throws IOException {
+        SocketOwners owners = (local, remote) -> {
+            throw new IOException("no /proc");
+        };
+        try (ServerFixture fixture =
+                new ServerFixture(directory, ExportOptions.DEFAULT, NfsServerOptions.DEFAULT, owners)) {
+            Caller root = fixture.caller(ROOT, fixture.address());
+            assertThat(userOf(create(root, "file", 0600))).isEqualTo(65534);
         }
     }
 

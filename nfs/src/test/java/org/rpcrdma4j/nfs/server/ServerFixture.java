@@ -46,6 +46,7 @@ final class ServerFixture implements AutoCloseable {
     private final Path directory;
     private final ExportOptions exportOptions;
     private final NfsServerOptions options;
+    private final SocketOwners owners;
     Export export;
     NfsServer server;
 
@@ -54,6 +55,12 @@ final class ServerFixture implements AutoCloseable {
     }
 
     ServerFixture(Path directory, ExportOptions exportOptions, NfsServerOptions options) throws IOException {
+        this(directory, exportOptions, options, ProcNetTcp.ofThisMachine());
+    }
+
+    ServerFixture(Path directory, ExportOptions exportOptions, NfsServerOptions options, SocketOwners owners)
+            throws IOException {
+        this.owners = owners;
         this.directory = directory;
         this.exportOptions = exportOptions;
         this.options = options;
@@ -66,6 +73,7 @@ final class ServerFixture implements AutoCloseable {
                 .device(serverDevice)
                 .listen(ANY)
                 .options(options)
+                .socketOwners(owners)
                 .start();
     }
 

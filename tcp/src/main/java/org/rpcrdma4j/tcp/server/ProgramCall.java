@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.rpc.CallContext;
+import org.rpcrdma4j.transport.rpc.CallerConnection;
 import org.rpcrdma4j.transport.rpc.ProgramTable;
 import org.rpcrdma4j.transport.rpc.RpcRequest;
 import org.rpcrdma4j.transport.xdr.XdrReader;
@@ -83,6 +84,11 @@ final class ProgramCall implements CallContext {
     @Override
     public InetSocketAddress remoteAddress() {
         return current().connection().remoteAddress();
+    }
+
+    @Override
+    public CallerConnection connection() {
+        return current().connection();
     }
 
     @Override

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.tcp.server;
 
-import java.net.InetSocketAddress;
+import org.rpcrdma4j.transport.rpc.CallerConnection;
 
 /** A connection of a {@link TcpRpcServer}, as its {@link RecordHandler} sees it. Any thread may call any method. */
-public interface RecordConnection {
+public interface RecordConnection extends CallerConnection {
 
     /** Identifies the connection in logs. */
     long id();
-
-    /** The client's address. */
-    InetSocketAddress remoteAddress();
 
     /** Breaks the connection off: what was taken of it gets no reply. Doing it again changes nothing. */
     void abort(String reason);

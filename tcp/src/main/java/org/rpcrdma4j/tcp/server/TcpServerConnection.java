@@ -32,6 +32,7 @@ final class TcpServerConnection implements RecordConnection {
 
     private final TcpServerContext context;
     private final SocketChannel channel;
+    private final InetSocketAddress localAddress;
     private final InetSocketAddress remoteAddress;
     private final long id;
     private final RecordInput input;
@@ -62,6 +63,10 @@ final class TcpServerConnection implements RecordConnection {
             throw new IOException("a connection from nowhere");
         }
         remoteAddress = address;
+        if (!(channel.getLocalAddress() instanceof InetSocketAddress local)) {
+            throw new IOException("a connection to nowhere");
+        }
+        localAddress = local;
         input = new RecordInput(channel, context.options().maxRecordBytes());
         output = new RecordOutput(channel, () -> abort("it cannot be written to"));
         calls = new Semaphore(context.options().maxInFlight());
@@ -81,6 +86,16 @@ final class TcpServerConnection implements RecordConnection {
     @Override
     public InetSocketAddress remoteAddress() {
         return remoteAddress;
+    }
+
+    @Override
+    public InetSocketAddress localAddress() {
+        return localAddress;
+    }
+
+    @Override
+    public boolean isOpen() {
+        return !aborted.get();
     }
 
     private void read() {

@@ -37,6 +37,11 @@ public interface CallContext {
     /** Whom the call came from. */
     InetSocketAddress remoteAddress();
 
+    /** The connection that the call came on; null if the transport does not tell. It may be used after the procedure has returned. */
+    default @Nullable CallerConnection connection() {
+        return null;
+    }
+
     /**
      * Memory for results, which is sent from where it lies; over RDMA it is registered. It is the procedure's until that returns, then the
      * transport's. Not zeroed.

@@ -176,7 +176,10 @@ final class CallIntake {
         }
         TransportHeader header = slot.header;
         if (context.fatalXids()
-                .take(connection.remoteAddress(), header.xid(), context.time().nanoTime())) {
+                .take(
+                        connection.view().remoteAddress(),
+                        header.xid(),
+                        context.time().nanoTime())) {
             answerBad(slot, ErrorReply.ERR_CHUNK, BadMessage.CHUNKS);
             return;
         }

@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.rpc.CallContext;
+import org.rpcrdma4j.transport.rpc.CallerConnection;
 import org.rpcrdma4j.transport.rpc.ProgramTable;
 import org.rpcrdma4j.transport.rpc.RpcRequest;
 import org.rpcrdma4j.transport.xdr.XdrReader;
@@ -48,6 +49,11 @@ public final class ProgramHandler implements RequestHandler {
         @Override
         public InetSocketAddress remoteAddress() {
             return current().remoteAddress();
+        }
+
+        @Override
+        public CallerConnection connection() {
+            return current().connection();
         }
 
         @Override

@@ -2,7 +2,6 @@
 package org.rpcrdma4j.transport.server;
 
 import java.lang.System.Logger.Level;
-import java.net.InetSocketAddress;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.connection.DisconnectCause;
@@ -45,7 +44,7 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
 
     private final ServerContext context;
     private final Consumer<ServerConnection> whenClosed;
-    private final InetSocketAddress remoteAddress;
+    private final ConnectionView view;
     private final ConnectionSizes sizes;
     private final ConnectionLabel label;
     private final Monitor monitor = new Monitor();
@@ -59,7 +58,6 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
     private final ReplyPath replies;
     private final ReverseCalls reverse;
     private final ConnectionWatch watch;
-    private volatile boolean ending;
     private boolean established;
     private boolean finishing;
     private boolean queuePairClosed;
@@ -84,12 +82,15 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
         this.context = context;
         this.whenClosed = whenClosed;
         this.sizes = sizes;
-        remoteAddress = request.remoteAddress();
+        view = new ConnectionView(request.localAddress(), request.remoteAddress());
         DeviceAttributes device = context.device().attributes();
         EndpointOptions endpointOptions = sizes.endpoint(context.options(), device);
         endpoint = new Endpoint(context.device(), endpointOptions, monitor, context.time(), context.worker(), this);
         label = new ConnectionLabel(
-                endpoint.number(), context.nextConnection(), ConnectionLabel.Side.SERVER, remoteAddress.toString());
+                endpoint.number(),
+                context.nextConnection(),
+                ConnectionLabel.Side.SERVER,
+                request.remoteAddress().toString());
         memory = new ConnectionMemory(
                 endpoint.domain(),
                 device.readSinkNeedsRemoteWrite() ? Access.REMOTE_WRITE : Access.LOCAL_WRITE,
@@ -154,7 +155,7 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
         if (listener != null) {
             listener.onMessage(Direction.RECEIVED, id(), endpoint.receiveMemory(buffer), 0, length);
         }
-        if (ending) {
+        if (!view.isOpen()) {
             // Not accepted: the client sends it again on another connection.
             endpoint.releaseReceive(buffer);
             return;
@@ -203,7 +204,10 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
         };
         if (culprit != null && FatalXids.blames(completion.status())) {
             context.fatalXids()
-                    .add(remoteAddress, culprit.header.xid(), context.time().nanoTime());
+                    .add(
+                            view.remoteAddress(),
+                            culprit.header.xid(),
+                            context.time().nanoTime());
         }
         // What the failed work requests name is kept until the queue pair is closed.
         abort(DisconnectCause.WORK_REQUEST_FAILED, completion.toString());
@@ -211,7 +215,7 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
 
     @Override
     public void onPulled(RequestSlot slot) {
-        if (!ending) {
+        if (view.isOpen()) {
             intake.onPulled(slot);
         }
     }
@@ -242,10 +246,10 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
     }
 
     private void beginEnd() {
-        if (ending) {
+        if (!view.isOpen()) {
             return;
         }
-        ending = true;
+        view.end();
         admission.stop();
         reads.stop();
         sender.stop();
@@ -340,7 +344,7 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
     }
 
     void endIfIdle() {
-        if (finishing && !ending && established && isIdle()) {
+        if (finishing && view.isOpen() && established && isIdle()) {
             endpoint.disconnect(DisconnectCause.LOCAL_CLOSE, "the server is closing");
         }
     }
@@ -355,8 +359,8 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
         return monitor;
     }
 
-    InetSocketAddress remoteAddress() {
-        return remoteAddress;
+    ConnectionView view() {
+        return view;
     }
 
     ConnectionLabel label() {
@@ -368,7 +372,7 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
     }
 
     boolean isEnding() {
-        return ending;
+        return !view.isOpen();
     }
 
     ReverseClient reverse() {
@@ -393,7 +397,7 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
 
     @Override
     public String toString() {
-        return remoteAddress + " " + endpoint + ", " + slots.inUse() + " calls, " + sender.free() + " places free"
-                + (ending ? ", ending" : "") + (queuePairClosed ? ", closed" : "");
+        return view.remoteAddress() + " " + endpoint + ", " + slots.inUse() + " calls, " + sender.free()
+                + " places free" + (view.isOpen() ? "" : ", ending") + (queuePairClosed ? ", closed" : "");
     }
 }

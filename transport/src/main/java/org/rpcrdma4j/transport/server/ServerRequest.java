@@ -10,6 +10,7 @@ import java.nio.ByteOrder;
 import java.util.Collections;
 import java.util.List;
 import org.rpcrdma4j.transport.connection.DisconnectCause;
+import org.rpcrdma4j.transport.rpc.CallerConnection;
 import org.rpcrdma4j.transport.rpc.ReplyHeader;
 import org.rpcrdma4j.transport.xdr.XdrWriter;
 
@@ -44,7 +45,12 @@ public final class ServerRequest {
 
     /** The client's address. */
     public InetSocketAddress remoteAddress() {
-        return slot.connection.remoteAddress();
+        return slot.connection.view().remoteAddress();
+    }
+
+    /** The connection that it came on. */
+    public CallerConnection connection() {
+        return slot.connection.view();
     }
 
     /** Identifies the connection in logs and events. A reply cache must not depend on it: a call may come again on another one. */
