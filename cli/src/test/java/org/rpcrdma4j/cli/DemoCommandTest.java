@@ -36,7 +36,7 @@ class DemoCommandTest {
                 .containsPattern("registrations +[1-9]\\d* +[1-9]\\d*\n")
                 .containsPattern("remote invalidations +[1-9]\\d* +[1-9]\\d*\n")
                 .containsPattern("local invalidations +\\d+ +\\d+\n")
-                .containsPattern("recovered +0 +\\d+\n")
+                .containsPattern("recovered +0 +[1-9]\\d*\n")
                 .containsPattern("orphaned +0 +0\n")
                 .containsPattern("8 MiB written and read \\d times?, .* all bytes equal")
                 .containsPattern("mountstats +xprt:\trdma 0 0 2 ")

@@ -100,6 +100,8 @@ public enum ClientCounter {
     REGION_MAP_FAILURES,
     /** {@code recovered_mrs}: regions of unknown state that recovery brought back to use. */
     REGIONS_RECOVERED,
+    /** Regions that were open to the peer when their connection ended: deregistered with it; their calls went on with other regions. */
+    REGIONS_RECLAIMED,
     /** {@code orphaned_mrs}: regions that could not be given back; kept, never used again. */
     REGIONS_ORPHANED,
     /** Registrations that were posted. */

@@ -286,6 +286,11 @@ public final class Registrar {
     }
 
     private void tellReleased(Runnable whenGone) {
+        journal.count(
+                ClientCounter.REGIONS_RECLAIMED,
+                count(
+                        pool.regions(),
+                        region -> region.custody() == Custody.REGISTERED && region.state() != RegionState.INVALID));
         pool.allGone();
         for (int i = 0; i < lists.size(); i++) {
             RegionList list = lists.get(i);

@@ -66,6 +66,19 @@ class ReleaseTest {
         return steps;
     }
 
+    @ParameterizedTest
+    @EnumSource
+    void whatWasOpenWhenTheConnectionEndedIsCounted(Network network) {
+        try (Scene scene = new Scene(network).connected()) {
+            TestCall call = scene.send(1, 3);
+            scene.awaitMessage(0);
+            scene.caller.peer().breakOff();
+            scene.await("end of the call", call::isOver);
+            assertThat(scene.caller.count(ClientCounter.REGIONS_RECLAIMED)).isEqualTo(3);
+            assertThat(scene.caller.count(ClientCounter.REGIONS_RECOVERED)).isZero();
+        }
+    }
+
     /** The same on the real device: the peer breaks off at each post and each completion of the caller's side. */
     @Test
     void aRealConnectionThatIsLostAtAnyEventShutsEveryCallAndGivesEverythingBack() {
