@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.TreeMap;
+import org.rpcrdma4j.testkit.capture.PcapWriter;
 
 /** Counts the FPDUs in a file of {@link PcapWriter} by their length fields alone. */
 final class Fpdus {

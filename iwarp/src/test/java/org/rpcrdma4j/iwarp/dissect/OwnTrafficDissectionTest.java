@@ -3,20 +3,19 @@ package org.rpcrdma4j.iwarp.dissect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.File;
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Random;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.rpcrdma4j.iwarp.device.IwarpSettings;
 import org.rpcrdma4j.iwarp.device.SoftIwarpDevice;
+import org.rpcrdma4j.testkit.capture.PcapWriter;
+import org.rpcrdma4j.testkit.capture.RecordingProxy;
+import org.rpcrdma4j.testkit.capture.Tshark;
 import org.rpcrdma4j.verbs.MemoryRegion;
 import org.rpcrdma4j.verbs.RdmaReadRequest;
 import org.rpcrdma4j.verbs.RdmaWriteRequest;
@@ -64,37 +63,8 @@ class OwnTrafficDissectionTest {
     }
 
     private static String dissect(Path capture) throws IOException, InterruptedException {
-        Optional<Path> tshark = tshark();
-        if (tshark.isEmpty() && !Boolean.getBoolean("rpcrdma.require.tshark")) {
-            Assumptions.abort("tshark is not installed; the capture is at " + capture.toAbsolutePath());
-        }
-        Path output = Files.createTempFile(FOLDER, "tshark", ".txt");
         // The payload is made up: the dissectors of upper layers would only guess at it.
-        Process process = new ProcessBuilder(
-                        tshark.orElseThrow().toString(),
-                        "-r",
-                        capture.toString(),
-                        "-V",
-                        "--disable-protocol",
-                        "rpcordma",
-                        "--disable-protocol",
-                        "smb_direct")
-                .redirectOutput(output.toFile())
-                .redirectError(ProcessBuilder.Redirect.DISCARD)
-                .start();
-        assertThat(process.waitFor()).as("exit status of tshark").isZero();
-        String text = Files.readString(output, StandardCharsets.ISO_8859_1);
-        Files.delete(output);
-        return text;
-    }
-
-    private static Optional<Path> tshark() {
-        String folders = System.getenv().getOrDefault("PATH", "");
-        return Pattern.compile(File.pathSeparator, Pattern.LITERAL)
-                .splitAsStream(folders)
-                .map(folder -> Path.of(folder, "tshark"))
-                .filter(Files::isExecutable)
-                .findFirst();
+        return Tshark.read(capture, "-V", "--disable-protocol", "rpcordma", "--disable-protocol", "smb_direct");
     }
 
     private static Path record(String name, Map<String, String> settings) throws Exception {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.rpcrdma4j.iwarp.dissect;
+package org.rpcrdma4j.testkit.capture;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -13,7 +13,7 @@ import java.util.Arrays;
  * Writes a classic capture file of TCP connections: what was sent and in what order is real, the headers around it are made up. Link type
  * 101, bare IPv4. Not safe for several threads, except by its monitor.
  */
-final class PcapWriter implements AutoCloseable {
+public final class PcapWriter implements AutoCloseable {
     private static final int LINK_TYPE_RAW_IP = 101;
     private static final int MAX_PACKET = 65_535;
     private static final int HEADER_BYTES = 40;
@@ -26,7 +26,8 @@ final class PcapWriter implements AutoCloseable {
     private final OutputStream file;
     private long microseconds;
 
-    PcapWriter(Path path) throws IOException {
+    /** Makes the file. */
+    public PcapWriter(Path path) throws IOException {
         file = Files.newOutputStream(path);
         file.write(little(24)
                 .putInt(0xA1B2C3D4)

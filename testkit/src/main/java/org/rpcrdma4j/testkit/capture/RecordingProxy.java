@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.rpcrdma4j.iwarp.dissect;
+package org.rpcrdma4j.testkit.capture;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -13,7 +13,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Passes TCP connections on to a server and records what passes, in both directions, until it is closed. */
-final class RecordingProxy implements AutoCloseable {
+public final class RecordingProxy implements AutoCloseable {
     private final ServerSocket listening = new ServerSocket(0, 16, InetAddress.getLoopbackAddress());
     private final InetSocketAddress target;
     private final PcapWriter pcap;
@@ -22,13 +22,15 @@ final class RecordingProxy implements AutoCloseable {
     private final List<IOException> failures = new CopyOnWriteArrayList<>();
     private final AtomicInteger nextPort = new AtomicInteger(40_000);
 
-    RecordingProxy(InetSocketAddress target, PcapWriter pcap) throws IOException {
+    /** Listens on any port of the loopback interface. The file stays the caller's. */
+    public RecordingProxy(InetSocketAddress target, PcapWriter pcap) throws IOException {
         this.target = target;
         this.pcap = pcap;
         start(this::accept);
     }
 
-    InetSocketAddress address() {
+    /** Where it listens. */
+    public InetSocketAddress address() {
         return (InetSocketAddress) listening.getLocalSocketAddress();
     }
 
