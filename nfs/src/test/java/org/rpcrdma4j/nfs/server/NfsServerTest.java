@@ -66,6 +66,19 @@ class NfsServerTest {
     }
 
     @Test
+    void manyClientsThatComeInOneMomentAreAllAccepted() throws Exception {
+        try (ServerFixture fixture = new ServerFixture(directory)) {
+            List<CompletableFuture<Reply>> first = new ArrayList<>();
+            for (int i = 0; i < 100; i++) {
+                first.add(fixture.callerThatTriesOnce().sendAsync(Procedure.NULL, _ -> {}));
+            }
+            for (CompletableFuture<Reply> reply : first) {
+                assertThat(reply).as(fixture.toString()).succeedsWithin(Duration.ofSeconds(60));
+            }
+        }
+    }
+
+    @Test
     void whatWasAcceptedIsAnsweredBeforeTheEnd() throws Exception {
         Files.createFile(directory.resolve("file"));
         try (ServerFixture fixture = new ServerFixture(directory);

@@ -94,10 +94,20 @@ final class ServerFixture implements AutoCloseable {
     }
 
     Caller caller(Credential credential, InetSocketAddress at) {
+        return caller(credential, at, 0);
+    }
+
+    /** One whose calls fail if it is refused. */
+    Caller callerThatTriesOnce() {
+        return caller(USER, address(), 1);
+    }
+
+    private Caller caller(Credential credential, InetSocketAddress at, int connectAttempts) {
         RpcRdmaClient client = RpcRdmaClient.builder(clientDevice, at)
                 .bindings(Bindings.nfs(ResultLimits.DEFAULT))
                 .reconnectDelay(Duration.ofMillis(1), Duration.ofMillis(20))
                 .callTimeout(Duration.ofSeconds(30))
+                .connectAttempts(connectAttempts)
                 .build();
         clients.add(client);
         return new Caller(client, credential);
