@@ -119,8 +119,9 @@ class SessionDissectionTest {
         }
         assertThat(EXPERT.matcher(text).results())
                 .as("what tshark remarks")
-                .allSatisfy(remark ->
-                        assertThat(remark.group(1)).as(remark.group()).isIn("Chat/Sequence", "Note/Sequence", "Error/Malformed"));
+                .allSatisfy(remark -> assertThat(remark.group(1))
+                        .as(remark.group())
+                        .isIn("Chat/Sequence", "Note/Sequence", "Error/Malformed"));
     }
 
     private Counters<Procedure> record(Path capture) throws Exception {
