@@ -52,7 +52,8 @@ class ArchitectureTest {
                 .check(classes);
         arrow("client", "nfs.protocol", "transport", "tcp.client", "tcp.rpcbind", "verbs")
                 .check(classes);
-        arrow("filesystem", "nfs.protocol", "nfs.client", "transport.rpc", "verbs").check(classes);
+        arrow("filesystem", "nfs.protocol", "nfs.client", "transport.rpc", "verbs")
+                .check(classes);
     }
 
     @ArchTest
