@@ -397,7 +397,15 @@ class KnownFaultsTest {
         Object decode(XdrDecodingStream stream) throws IOException;
     }
 
-    private record TwoBuffers(byte[] one, byte[] two) implements XdrAble {
+    private static final class TwoBuffers implements XdrAble {
+        private final byte[] one;
+        private final byte[] two;
+
+        TwoBuffers(byte[] one, byte[] two) {
+            this.one = one;
+            this.two = two;
+        }
+
         @Override
         public void xdrEncode(XdrEncodingStream stream) throws IOException {
             stream.xdrEncodeDynamicOpaque(one);
@@ -408,7 +416,13 @@ class KnownFaultsTest {
         public void xdrDecode(XdrDecodingStream stream) {}
     }
 
-    private record TwoSums(long[] sums) implements XdrAble {
+    private static final class TwoSums implements XdrAble {
+        private final long[] sums;
+
+        TwoSums(long[] sums) {
+            this.sums = sums;
+        }
+
         @Override
         public void xdrEncode(XdrEncodingStream stream) {}
 
