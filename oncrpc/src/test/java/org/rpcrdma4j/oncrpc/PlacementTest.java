@@ -11,6 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.CompletionHandler;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.dcache.oncrpc4j.rpc.RpcCall;
@@ -49,8 +50,7 @@ class PlacementTest {
             assertThat(count(transport, ClientCounter.PULLUP_COPIES))
                     .as("nothing of the payload is copied")
                     .isLessThan(MIB);
-            ByteBuffer seen = service.program.lastWritten;
-            assertThat(seen).isNotNull();
+            ByteBuffer seen = Objects.requireNonNull(service.program.lastWritten, "nothing was written");
             assertThat(seen.isDirect()).as("the program sees the chunk itself").isTrue();
         }
     }

@@ -13,6 +13,7 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.dcache.oncrpc4j.rpc.OncRpcException;
 import org.dcache.oncrpc4j.rpc.RpcAuth;
@@ -79,9 +80,7 @@ class ProgramSuiteTest {
     }
 
     private static RpcTransport transport(Wire wire) {
-        RpcTransport transport = TRANSPORTS.get(wire);
-        assertThat(transport).isNotNull();
-        return transport;
+        return Objects.requireNonNull(TRANSPORTS.get(wire), wire::name);
     }
 
     static List<String> names() {
@@ -235,8 +234,7 @@ class ProgramSuiteTest {
     @ParameterizedTest
     @MethodSource("names")
     void theSameCallHasTheSameOutcomeOverEachWire(String name) {
-        Script script = scripts().get(name);
-        assertThat(script).isNotNull();
+        Script script = Objects.requireNonNull(scripts().get(name), name);
         String overTcp = outcome(script, transport(Wire.TCP));
         assertThat(outcome(script, transport(Wire.RDMA))).isEqualTo(overTcp);
         assertThat(outcome(script, transport(Wire.RDMA_BOUND))).isEqualTo(overTcp);
