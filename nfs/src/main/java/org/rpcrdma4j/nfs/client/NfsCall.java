@@ -29,7 +29,7 @@ final class NfsCall<R extends NfsResults> extends CompletableFuture<NfsReply<R>>
     private final ProgramCall.Decoder<R> decoder;
     private final long busyMillis;
 
-    /** The call that is under way; null between two. */
+    /** The call that is under way, or whose answer is being read; null between two. */
     private @Nullable CompletableFuture<Reply> pending;
 
     private boolean givenUp;
@@ -65,9 +65,8 @@ final class NfsCall<R extends NfsResults> extends CompletableFuture<NfsReply<R>>
     }
 
     private void ended(@Nullable Reply reply, @Nullable Throwable failure, int xid) {
-        synchronized (this) {
-            pending = null;
-        }
+        // ORDER: the call stays under way until its answer was read: data in the message is copied to the caller's
+        // memory.
         if (reply == null) {
             super.completeExceptionally(
                     failure instanceof CompletionException wrapped && wrapped.getCause() != null
@@ -98,6 +97,7 @@ final class NfsCall<R extends NfsResults> extends CompletableFuture<NfsReply<R>>
         delayMillis = Math.min(LONGEST_DELAY_MILLIS, 2 * delayMillis);
         boolean isOver;
         synchronized (this) {
+            pending = null;
             isOver = givenUp;
         }
         if (isOver) {

@@ -46,7 +46,14 @@ final class DirectRpc implements RpcClient {
 
     @Override
     public CompletableFuture<Reply> send(CallMessage message) {
-        CompletableFuture<Reply> future = new CompletableFuture<>();
+        // As of every client, it is over only when the message's memory is the caller's again: here a call given up is
+        // run to its end.
+        CompletableFuture<Reply> future = new CompletableFuture<>() {
+            @Override
+            public boolean cancel(boolean mayInterruptIfRunning) {
+                return false;
+            }
+        };
         threads.execute(() -> {
             if (isDead) {
                 future.completeExceptionally(
