@@ -35,6 +35,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.rpcrdma4j.oncrpc.SampleTypes.Buffered;
 import org.rpcrdma4j.oncrpc.SampleTypes.Bytes;
@@ -47,6 +48,9 @@ import org.rpcrdma4j.oncrpc.SampleTypes.WriteArguments;
 class ProgramSuiteTest {
 
     private static final int MIB = 1 << 20;
+
+    /** The failure of {@link SampleProgram} that decodes an opaque from nothing. */
+    private static final int TOO_LONG_FOR_STOCK = 7;
 
     /** Something that a client does; what comes of it in words. */
     @FunctionalInterface
@@ -174,8 +178,8 @@ class ProgramSuiteTest {
     }
 
     private static void addFailures(Map<String, Script> scripts) {
-        // An Error leaves a caller of stock oncrpc4j without an answer, so that kind is elsewhere.
-        for (int kind = 0; kind < 8; kind++) {
+        // An Error leaves a caller of stock oncrpc4j without an answer, so those kinds are elsewhere.
+        for (int kind = 0; kind < TOO_LONG_FOR_STOCK; kind++) {
             int how = kind;
             scripts.put("failure " + kind, transport -> {
                 SampleService.call(transport).call(SampleProgram.FAIL, new XdrInt(how), XdrVoid.XDR_VOID);
@@ -238,6 +242,17 @@ class ProgramSuiteTest {
         String overTcp = outcome(script, transport(Wire.TCP));
         assertThat(outcome(script, transport(Wire.RDMA))).isEqualTo(overTcp);
         assertThat(outcome(script, transport(Wire.RDMA_BOUND))).isEqualTo(overTcp);
+    }
+
+    /** Stock oncrpc4j allocates what a length says before it looks whether so much is there: an OutOfMemoryError in a small heap. */
+    @ParameterizedTest
+    @EnumSource(names = {"RDMA", "RDMA_BOUND"})
+    void aLengthBeyondTheMessageIsAnsweredWithoutAnAllocation(Wire wire) {
+        Script script = transport -> {
+            SampleService.call(transport).call(SampleProgram.FAIL, new XdrInt(TOO_LONG_FOR_STOCK), XdrVoid.XDR_VOID);
+            return "no failure";
+        };
+        assertThat(outcome(script, transport(wire))).endsWith("GARBAGE_ARGS");
     }
 
     /** The reply of a file is decoded as the client's READ result but for the word behind, which cannot be there over TCP. */
