@@ -41,15 +41,27 @@ final class CopyInterruption implements AutoCloseable {
 
     /** Whether it has begun; then this waits until it is at its end. */
     boolean hasHappened() {
-        if (happened) {
-            try {
-                // ORDER: the volumes are closed when the temporary files are gone.
-                var _ = ended.await(2 * LIMIT.toSeconds(), TimeUnit.SECONDS);
-            } catch (InterruptedException _) {
-                Thread.currentThread().interrupt();
-            }
+        if (!happened) {
+            return false;
         }
-        return happened;
+        // ORDER: the volumes are closed when the temporary files are gone. The interrupt that ended the copy must not
+        // end this.
+        boolean interrupted = false;
+        long begin = System.nanoTime();
+        long left = 2 * LIMIT.toNanos();
+        boolean isOver = false;
+        while (!isOver && left > 0) {
+            try {
+                isOver = ended.await(left, TimeUnit.NANOSECONDS);
+            } catch (InterruptedException _) {
+                interrupted = true;
+            }
+            left = 2 * LIMIT.toNanos() - (System.nanoTime() - begin);
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return true;
     }
 
     @Override

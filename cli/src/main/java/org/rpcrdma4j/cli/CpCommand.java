@@ -106,10 +106,9 @@ final class CpCommand implements Callable<Integer> {
                 CopyProgress progress = new CopyProgress(spec.commandLine(), streams, label(sources), isShown);
                 Copier copier = new Copier(how, progress);
                 CopyInterruption interruption = new CopyInterruption(copier, progress, shown(target))) {
-            boolean isWhole;
             try {
-                isWhole = copyAll(sources, target, places, copier, progress);
-            } catch (InterruptedIOException e) {
+                copyAll(sources, target, places, copier, progress);
+            } catch (IOException e) {
                 if (interruption.hasHappened()) {
                     return 1;
                 }
@@ -118,9 +117,7 @@ final class CpCommand implements Callable<Integer> {
             if (interruption.hasHappened()) {
                 return 1;
             }
-            if (!isWhole) {
-                reportLeft(copier.stop(CopyInterruption.LIMIT), progress);
-            }
+            reportLeft(copier.stop(CopyInterruption.LIMIT), progress);
             progress.finish();
             return progress.hasFailed() ? 1 : 0;
         }
@@ -169,15 +166,13 @@ final class CpCommand implements Callable<Integer> {
         return argument.equals(STREAM) ? "standard output" : argument;
     }
 
-    /** Returns whether it went to its end. */
-    private boolean copyAll(
-            List<String> sources, String target, CopyPlaces places, Copier copier, CopyProgress progress)
+    private void copyAll(List<String> sources, String target, CopyPlaces places, Copier copier, CopyProgress progress)
             throws IOException {
         if (target.equals(STREAM)) {
             CopyPlaces.Origin origin = places.origin(sources.getFirst(), true);
             progress.expect(origin.file().attributes().size());
             copier.copyToStream(origin.side(), origin.file(), options.streams().out());
-            return true;
+            return;
         }
         CopyPlaces.Goal goal = places.goal(target);
         if (sources.size() > 1 && !goal.isDirectory()) {
@@ -193,10 +188,9 @@ final class CpCommand implements Callable<Integer> {
             }
             // What is mounted for the next one may take this one's volume away.
             if (!copier.await()) {
-                return false;
+                return;
             }
         }
-        return true;
     }
 
     private void copyOne(String source, CopyPlaces.Goal goal, CopyPlaces places, Copier copier, CopyProgress progress)

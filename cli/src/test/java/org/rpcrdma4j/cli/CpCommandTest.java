@@ -114,6 +114,23 @@ class CpCommandTest {
     }
 
     @Test
+    void aSmallFileTakesThreeCalls() throws IOException {
+        Path tree = Files.createDirectory(local.resolve("tree"));
+        for (int i = 0; i < 50; i++) {
+            Files.writeString(tree.resolve("f" + i), "text");
+        }
+
+        succeeds("cp", "-r", tree.toString(), export.url("there"));
+
+        for (Procedure procedure : new Procedure[] {Procedure.CREATE, Procedure.WRITE, Procedure.RENAME}) {
+            assertThat(export.calls(procedure)).as(procedure.name()).isEqualTo(50);
+        }
+        for (Procedure procedure : new Procedure[] {Procedure.COMMIT, Procedure.SETATTR, Procedure.REMOVE}) {
+            assertThat(export.calls(procedure)).as(procedure.name()).isZero();
+        }
+    }
+
+    @Test
     void standardInputBecomesAFileAndAFileStandardOutput() throws IOException {
         byte[] data = new byte[(2 << 20) + 3];
         new Random(2).nextBytes(data);

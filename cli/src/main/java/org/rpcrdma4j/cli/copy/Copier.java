@@ -260,10 +260,11 @@ public final class Copier implements AutoCloseable {
     }
 
     private void end(@Nullable DirectoryWork work) {
-        slots.release();
+        // ORDER: the slot last; whoever waits for all of them finds the directories done, too.
         if (work != null) {
             work.end();
         }
+        slots.release();
     }
 
     private void fail(IOException e) {
@@ -279,9 +280,10 @@ public final class Copier implements AutoCloseable {
     }
 
     /** Whether there is no server any more. */
-    private static boolean isFinal(IOException e) {
-        return e instanceof CallFailedException
-                && e.getCause() instanceof TransportException lost
+    static boolean isFinal(IOException e) {
+        Throwable failure = e instanceof CopyException && e.getCause() != null ? e.getCause() : e;
+        return failure instanceof CallFailedException
+                && failure.getCause() instanceof TransportException lost
                 && (lost.kind() == TransportException.Kind.TIMED_OUT
                         || lost.kind() == TransportException.Kind.CONNECTION_LOST);
     }

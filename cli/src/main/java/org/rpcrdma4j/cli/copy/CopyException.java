@@ -36,6 +36,14 @@ public final class CopyException extends IOException {
         return new CopyException("cannot " + action + " " + subject + ": " + reason(cause), cause);
     }
 
+    /** The same failure of a file's temporary name, told of its own name. */
+    static IOException renamed(IOException e, String temporary, String name) {
+        String message = e.getMessage();
+        return message != null && message.contains(temporary)
+                ? new CopyException(message.replace(temporary, name), e)
+                : e;
+    }
+
     private static String reason(Exception e) {
         return switch (e) {
             case NoSuchFileException _ -> "no such file or directory";

@@ -77,9 +77,10 @@ final class FileCopy {
             // ORDER: all data is on stable storage when the name appears.
             side.rename(temporary.path(), to);
             temporaries.forget(temporary);
-        } catch (IOException | RuntimeException e) {
-            discard(temporary, e);
-            throw e;
+        } catch (IOException e) {
+            throw discard(temporary, e, to);
+        } catch (RuntimeException e) {
+            throw discard(temporary, new IOException("internal error: " + e, e), to);
         }
         listener.copied();
     }
@@ -110,16 +111,22 @@ final class FileCopy {
         }
     }
 
-    /** An interrupted thread can remove nothing; then whoever interrupted it does. */
-    private void discard(Temporary temporary, Exception why) {
-        if (Thread.currentThread().isInterrupted()) {
-            return;
+    /**
+     * Removes what is not whole. What cannot be removed now stays known as temporary, and has its turn when the copy ends: an interrupted thread
+     * can call nobody, and a server that is lost would be waited for once more.
+     *
+     * @return the failure, told of the file's own name
+     */
+    private IOException discard(Temporary temporary, IOException why, NfsPath to) {
+        Side side = temporary.side();
+        if (!Thread.currentThread().isInterrupted() && !Copier.isFinal(why)) {
+            try {
+                temporaries.remove(temporary);
+            } catch (IOException e) {
+                why.addSuppressed(e);
+            }
         }
-        try {
-            temporaries.remove(temporary);
-        } catch (IOException e) {
-            why.addSuppressed(e);
-        }
+        return CopyException.renamed(why, side.display(temporary.path()), side.display(to));
     }
 
     /** Copies a symbolic link as a link. Returns false if the target was there and is to be kept. */
@@ -138,9 +145,8 @@ final class FileCopy {
             preserve(route.to(), route.to().createSymbolicLink(temporary.path(), target), from);
             route.to().rename(temporary.path(), to);
             temporaries.forget(temporary);
-        } catch (IOException | RuntimeException e) {
-            discard(temporary, e);
-            throw e;
+        } catch (IOException e) {
+            throw discard(temporary, e, to);
         }
         listener.copied();
         return true;

@@ -35,8 +35,12 @@ final class NfsSink implements Sink {
     @Override
     public void write(Piece piece) throws IOException {
         NfsBuffer lent = piece.lent();
-        if (lent == null) {
-            write(piece.offset(), piece.data());
+        // A file of one piece: gathered, it is one WRITE that is stable at once, which saves the COMMIT.
+        boolean isWhole = end == 0 && piece.length() < piece.memory().byteSize();
+        if (lent == null || isWhole) {
+            try (piece) {
+                write(piece.offset(), piece.data());
+            }
             return;
         }
         end = Math.max(end, piece.offset() + piece.length());
