@@ -334,17 +334,13 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
         endpoint.disconnect(cause, detail);
     }
 
-    boolean isIdle() {
-        return slots.allFree() && reverse.isIdle();
-    }
-
     /** Whether no further calls are taken. Those that come are dropped: the client sends them again on another connection. */
     boolean isFinishing() {
         return finishing;
     }
 
     void endIfIdle() {
-        if (finishing && view.isOpen() && established && isIdle()) {
+        if (finishing && view.isOpen() && established && slots.allFree() && reverse.isIdle()) {
             endpoint.disconnect(DisconnectCause.LOCAL_CLOSE, "the server is closing");
         }
     }
