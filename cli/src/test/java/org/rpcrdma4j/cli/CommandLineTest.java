@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
@@ -46,6 +48,7 @@ class CommandLineTest {
     }
 
     @Test
+    @Timeout(value = 5, unit = TimeUnit.MINUTES)
     void theBenchmarkNamesEveryGateAndWhetherItHolds() {
         int status = run("bench", "--layer", "verbs", "--seconds", "0.01", "--crc", "off");
 
@@ -58,6 +61,7 @@ class CommandLineTest {
     }
 
     @Test
+    @Timeout(value = 5, unit = TimeUnit.MINUTES)
     void theBenchmarkOfCallsNamesEveryGateToo() {
         int status = run("bench", "--layer", "rpc", "--seconds", "0.01", "--crc", "off");
 
