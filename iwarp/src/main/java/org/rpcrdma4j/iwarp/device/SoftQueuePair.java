@@ -35,6 +35,7 @@ final class SoftQueuePair implements QueuePair {
     }
 
     private final SoftProtectionDomain domain;
+    private final CompletionPlaces places;
     private final int number;
     private final EventLoop loop;
     private final ReentrantLock lock = new ReentrantLock();
@@ -50,14 +51,14 @@ final class SoftQueuePair implements QueuePair {
     private volatile @Nullable StreamHandOver handOver;
     private boolean flushed;
     private volatile boolean closed;
+    private boolean gone;
 
-    private SoftQueuePair(
-            SoftProtectionDomain domain,
-            QueuePairOptions options,
-            DeviceCompletionQueue sending,
-            DeviceCompletionQueue receiving) {
+    private SoftQueuePair(SoftProtectionDomain domain, QueuePairOptions options, CompletionPlaces places) {
+        DeviceCompletionQueue sending = places.sending();
+        DeviceCompletionQueue receiving = places.receiving();
         SoftIwarpDevice device = domain.softDevice();
         this.domain = domain;
+        this.places = places;
         this.number = device.nextQueuePairNumber();
         this.loop = receiving.loop(device.loops()::next);
         sending.loop(() -> loop);
@@ -69,35 +70,28 @@ final class SoftQueuePair implements QueuePair {
     }
 
     static SoftQueuePair create(SoftProtectionDomain domain, QueuePairOptions options) {
-        DeviceCompletionQueue sending = queueOf(options.sendCompletions());
-        DeviceCompletionQueue receiving = queueOf(options.receiveCompletions());
-        sending.entries().attach(options.sendDepth());
-        try {
-            receiving.entries().attach(options.receiveDepth());
-        } catch (RuntimeException e) {
-            sending.entries().unreserve(options.sendDepth());
-            throw e;
-        }
-        SoftQueuePair queuePair = new SoftQueuePair(domain, options, sending, receiving);
+        SoftQueuePair queuePair = new SoftQueuePair(domain, options, CompletionPlaces.reserve(options));
         try {
             domain.softDevice().add(queuePair);
         } catch (RuntimeException e) {
-            queuePair.detach();
+            queuePair.places.giveBack(queuePair.sends, queuePair.receives);
             throw e;
         }
         return queuePair;
     }
 
-    private static DeviceCompletionQueue queueOf(Object queue) {
-        if (queue instanceof DeviceCompletionQueue ours) {
-            return ours;
+    private void leaveDevice() {
+        lock.lock();
+        try {
+            if (!gone) {
+                gone = true;
+                places.giveBack(sends, receives);
+                device().remove(this);
+                domain.queuePairGone();
+            }
+        } finally {
+            lock.unlock();
         }
-        throw new IllegalArgumentException("completion queue of another device: " + queue);
-    }
-
-    private void detach() {
-        sends.completions().detach(sends);
-        receives.completions().detach(receives);
     }
 
     @Override
@@ -373,11 +367,10 @@ final class SoftQueuePair implements QueuePair {
 
     @Override
     public void close() {
+        // ORDER: every caller goes through all steps, each of which waits for whoever is in it: no second one returns
+        // before the first.
         lock.lock();
         try {
-            if (closed) {
-                return;
-            }
             closed = true;
         } finally {
             lock.unlock();
@@ -387,10 +380,8 @@ final class SoftQueuePair implements QueuePair {
         if (toTell != null) {
             toTell.tellNow();
         }
-        detach();
+        leaveDevice();
         drain.end();
-        device().remove(this);
-        domain.queuePairGone();
     }
 
     @Override

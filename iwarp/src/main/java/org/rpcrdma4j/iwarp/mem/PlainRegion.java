@@ -36,15 +36,10 @@ public final class PlainRegion extends Region {
     @Override
     public void close() {
         int stag = stag();
-        // ORDER: the peer is fenced before the lease ends and before the STag can be drawn again.
         if (shut(stag)) {
-            table.remove(stag);
-            dropPieces();
-            leases.regionGone();
-            domain.regionGone();
+            giveBack(stag);
         } else {
-            // Somebody else closes it at this moment, or has done so.
-            awaitEmpty();
+            awaitGivenBack();
         }
     }
 }

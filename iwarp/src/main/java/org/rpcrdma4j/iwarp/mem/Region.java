@@ -33,6 +33,7 @@ public abstract sealed class Region extends Guard implements MemoryRegion permit
     private long base;
     private Access access = Access.LOCAL_READ;
     private int scope = DOMAIN_WIDE;
+    private volatile boolean givenBack;
 
     Region(Domain domain, StagTable table, Leases leases, int stag) {
         super(stag);
@@ -194,6 +195,25 @@ public abstract sealed class Region extends Guard implements MemoryRegion permit
         Arrays.fill(pieces, 0, pieceCount, MemorySegment.NULL);
         pieceCount = 0;
         length = 0;
+    }
+
+    /** Closes for good: by the one who shut it, with nobody in. */
+    final void giveBack(int stag) {
+        // ORDER: the peer was fenced before the lease ends and before the index can be drawn again.
+        table.remove(stag);
+        synchronized (this) {
+            dropPieces();
+        }
+        leases.regionGone();
+        domain.regionGone();
+        givenBack = true;
+    }
+
+    /** Waits until somebody else, who closes it at this moment or has done so, is done. */
+    final void awaitGivenBack() {
+        for (int tries = 0; !givenBack; tries++) {
+            OtherThreads.pause(tries);
+        }
     }
 
     final int pieceCount() {

@@ -216,18 +216,14 @@ public final class SoftFastRegion extends Region implements FastRegion {
             first = !closed;
             closed = true;
         }
-        // From here on nobody opens it. ORDER: the peer is fenced before the lease ends and before the index can be
-        // drawn again.
+        // From here on nobody opens it.
         int stag = stag();
         shut(stag);
         awaitEmpty();
         if (first) {
-            table.remove(stag);
-            synchronized (this) {
-                dropPieces();
-            }
-            leases.regionGone();
-            domain.regionGone();
+            giveBack(stag);
+        } else {
+            awaitGivenBack();
         }
     }
 
