@@ -5,8 +5,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.rpcrdma4j.bridge.Bridge;
 import org.rpcrdma4j.bridge.BridgeCounter;
 import org.rpcrdma4j.verbs.RdmaDevice;
@@ -30,8 +28,6 @@ import picocli.CommandLine.Spec;
             "  rpcrdma bridge --from rdma:0.0.0.0:20049 --to tcp:127.0.0.1:2049"
         })
 final class BridgeCommand implements Callable<Integer> {
-    private static final long LONGEST_END_SECONDS = 30;
-
     @Spec
     private CommandSpec spec;
 
@@ -71,25 +67,18 @@ final class BridgeCommand implements Callable<Integer> {
                 "--from " + from + " --to " + to + ": expected one end over tcp and the other over rdma");
         require(to.port() != 0, "--to " + to + ": expected the server's port");
         PrintWriter out = spec.commandLine().getOut();
-        CountDownLatch stop = new CountDownLatch(1);
-        CountDownLatch ended = new CountDownLatch(1);
-        Thread hook = new Thread(() -> stopAndWait(stop, ended), "rpcrdma-bridge-stop");
-        try (RdmaDevice opened = device.open(Map.of("crc", crc.toString()));
+        try (StopSignal stop = StopSignal.install();
+                RdmaDevice opened = device.open(Map.of("crc", crc.toString()));
                 Bridge bridge = start(opened)) {
-            // ORDER: before it says that it is ready: whoever reads that may stop it.
-            Runtime.getRuntime().addShutdownHook(hook);
             out.println("bridge from " + from.kind() + " " + bridge.localAddress() + " to " + to + " is ready");
             out.flush();
-            await(stop);
+            stop.await();
             out.printf(
                     "%d connections, %d calls, %d replies%n",
                     bridge.counters().get(BridgeCounter.CONNECTIONS),
                     bridge.counters().get(BridgeCounter.CALLS),
                     bridge.counters().get(BridgeCounter.REPLIES));
             out.flush();
-        } finally {
-            ended.countDown();
-            removeHook(hook);
         }
         return 0;
     }
@@ -101,35 +90,6 @@ final class BridgeCommand implements Callable<Integer> {
             return builder.start();
         } catch (IOException e) {
             throw new IOException("cannot listen at " + from + ": " + e.getMessage(), e);
-        }
-    }
-
-    /** Waits for Ctrl-C; an interrupt of the thread ends the wait too. */
-    private static void await(CountDownLatch stop) {
-        try {
-            stop.await();
-        } catch (InterruptedException e) {
-            // It has had its effect, and stays cleared: what follows closes the bridge, which waits.
-            return;
-        }
-    }
-
-    /** By the hook: the process ends when this returns. */
-    private static void stopAndWait(CountDownLatch stop, CountDownLatch ended) {
-        stop.countDown();
-        try {
-            boolean _ = ended.await(LONGEST_END_SECONDS, TimeUnit.SECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private static void removeHook(Thread hook) {
-        try {
-            Runtime.getRuntime().removeShutdownHook(hook);
-        } catch (IllegalStateException e) {
-            // It is running: that is why this ends.
-            return;
         }
     }
 

@@ -2,20 +2,26 @@
 package org.rpcrdma4j.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rpcrdma4j.cli.payload.PayloadProgram;
@@ -85,6 +91,23 @@ class BridgeCommandTest {
             assertThat(command.join(Duration.ofSeconds(40))).as("%s", out).isTrue();
             assertThat(status).as("%s", err).hasValue(0);
             assertThat(out.toString()).contains("1 connections, 1 calls, 1 replies");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"TERM", "INT", "HUP"})
+    void aSignalEndsItInOrder(String signal, @TempDir Path aside) throws IOException, InterruptedException {
+        assumeThat(CommandProcess.isIgnored(signal))
+                .as("a shell that started this in the background has SIG%s ignored, and so has the bridge", signal)
+                .isFalse();
+        Path errors = aside.resolve("errors");
+        List<String> args = List.of("bridge", "--from", "tcp:127.0.0.1:0", "--to", "rdma:127.0.0.1:1");
+        try (CommandProcess bridge = CommandProcess.start(errors, READY, args)) {
+            bridge.signal(signal);
+
+            assertThat(bridge.exitStatus()).isZero();
+            assertThat(bridge.out().readLine()).isEqualTo("0 connections, 0 calls, 0 replies");
+            assertThat(Files.readString(errors)).isEmpty();
         }
     }
 

@@ -5,10 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -16,7 +13,6 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -36,91 +32,45 @@ class ServeCommandTest {
     Path aside;
 
     private final CommandRun client = CommandRun.piped();
-    private final List<Process> processes = new ArrayList<>();
-
-    /** A server that has said that it is ready. */
-    private record Running(Process process, BufferedReader out, Matcher ready) {
-        String url() {
-            return ready.group(2);
-        }
-
-        void signal(String name) throws IOException, InterruptedException {
-            Process kill = new ProcessBuilder("kill", "-" + name, String.valueOf(process.pid())).start();
-            assertThat(kill.waitFor()).isZero();
-        }
-
-        int exitStatus() throws InterruptedException {
-            assertThat(process.waitFor(60, TimeUnit.SECONDS)).as("server ended").isTrue();
-            return process.exitValue();
-        }
-    }
+    private final List<CommandProcess> processes = new ArrayList<>();
 
     private Path errors() {
         return aside.resolve("errors");
     }
 
-    private Running start(String... args) throws IOException {
+    private CommandProcess start(String... args) throws IOException {
         List<String> all = new ArrayList<>(List.of("--squash", "none"));
         all.addAll(List.of(args));
         return launch(all);
     }
 
-    private Running launch(List<String> args) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-ea",
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                System.getProperty("java.class.path"),
-                Main.class.getName(),
-                "serve",
-                root.toString()));
+    private CommandProcess launch(List<String> args) throws IOException {
+        List<String> command = new ArrayList<>(List.of("serve", root.toString()));
         command.addAll(args);
-        Process process =
-                new ProcessBuilder(command).redirectError(errors().toFile()).start();
+        CommandProcess process = CommandProcess.start(errors(), READY, command);
         processes.add(process);
-        BufferedReader out =
-                new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-        String line = out.readLine();
-        Matcher ready = READY.matcher(String.valueOf(line));
-        assertThat(ready.matches())
-                .as("%s, errors: %s", line, Files.readString(errors()))
-                .isTrue();
-        return new Running(process, out, ready);
+        return process;
+    }
+
+    private static String url(CommandProcess server) {
+        return server.ready().group(2);
     }
 
     @AfterEach
     void stop() {
-        processes.forEach(Process::destroyForcibly);
-    }
-
-    /** Whether this process ignores a signal, which its children inherit. */
-    private static boolean isIgnored(String signal) throws IOException {
-        int number = switch (signal) {
-            case "HUP" -> 1;
-            case "INT" -> 2;
-            default -> 15;
-        };
-        try (Stream<String> lines = Files.lines(Path.of("/proc/self/status"))) {
-            String mask = lines.filter(line -> line.startsWith("SigIgn:"))
-                    .findFirst()
-                    .orElse("SigIgn: 0")
-                    .substring("SigIgn:".length())
-                    .strip();
-            return (Long.parseUnsignedLong(mask, 16) >>> (number - 1) & 1) != 0;
-        }
+        processes.forEach(CommandProcess::close);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"TERM", "INT", "HUP"})
     void aSignalEndsItInOrderAndItSaysWhatItDid(String signal) throws IOException, InterruptedException {
-        assumeThat(isIgnored(signal))
+        assumeThat(CommandProcess.isIgnored(signal))
                 .as("a shell that started this in the background has SIG%s ignored, and so has the server", signal)
                 .isFalse();
         Files.writeString(root.resolve("f"), "twelve bytes");
-        Running server = start("--listen", "127.0.0.1:0");
+        CommandProcess server = start("--listen", "127.0.0.1:0");
         assertThat(server.ready().group(1)).isEqualTo(root.toString());
-        assertThat(client.run("cat", server.url() + "f")).as("%s", client).isZero();
+        assertThat(client.run("cat", url(server) + "f")).as("%s", client).isZero();
 
         server.signal(signal);
 
@@ -135,17 +85,18 @@ class ServeCommandTest {
     @Test
     void itSaysHowItServes() throws IOException, InterruptedException {
         Files.writeString(root.resolve("f"), "text");
-        Running server = start("--listen", "127.0.0.1:0", "--mountd-port", "0", "--read-only", "--export", "/data");
+        CommandProcess server =
+                start("--listen", "127.0.0.1:0", "--mountd-port", "0", "--read-only", "--export", "/data");
 
-        assertThat(server.url()).matches("nfs://127\\.0\\.0\\.1:\\d+/data");
+        assertThat(url(server)).matches("nfs://127\\.0\\.0\\.1:\\d+/data");
         assertThat(server.ready().group(3)).startsWith("read-only, ");
         Matcher tcp = Pattern.compile("over TCP on 127\\.0\\.0\\.1:(\\d+)")
                 .matcher(server.ready().group(3));
         assertThat(tcp.find()).isTrue();
-        assertThat(client.run("cat", "--mountd-port", tcp.group(1), server.url() + "/f"))
+        assertThat(client.run("cat", "--mountd-port", tcp.group(1), url(server) + "/f"))
                 .as("%s", client)
                 .isZero();
-        assertThat(client.run("rm", server.url() + "/f")).isEqualTo(1);
+        assertThat(client.run("rm", url(server) + "/f")).isEqualTo(1);
         assertThat(client.err()).contains("read-only");
         server.signal("TERM");
         assertThat(server.exitStatus()).isZero();
@@ -154,27 +105,25 @@ class ServeCommandTest {
     @Test
     void rootOfThisMachineIsRootUnlessThatIsRefused() throws IOException {
         assumeTrue(Integer.valueOf(0).equals(Files.getAttribute(root, "unix:uid")), "only root can act for others");
-        Running trusting = launch(List.of("--listen", "127.0.0.1:0"));
+        CommandProcess trusting = launch(List.of("--listen", "127.0.0.1:0"));
         assertThat(trusting.ready().group(3)).contains("root of this machine is root");
-        assertThat(client.run("mkdir", trusting.url() + "made"))
-                .as("%s", client)
-                .isZero();
+        assertThat(client.run("mkdir", url(trusting) + "made")).as("%s", client).isZero();
         assertThat(Files.getAttribute(root.resolve("made"), "unix:uid")).isEqualTo(0);
 
-        Running strict = launch(List.of("--listen", "127.0.0.1:0", "--squash", "root-strict"));
+        CommandProcess strict = launch(List.of("--listen", "127.0.0.1:0", "--squash", "root-strict"));
         assertThat(strict.ready().group(3)).contains("root acts as user 65534");
-        assertThat(client.run("mkdir", strict.url() + "refused")).isEqualTo(1);
+        assertThat(client.run("mkdir", url(strict) + "refused")).isEqualTo(1);
         assertThat(client.err()).contains("permission denied");
 
-        Running reachable = launch(List.of("--listen", "0.0.0.0:0", "--no-rpcbind"));
+        CommandProcess reachable = launch(List.of("--listen", "0.0.0.0:0", "--no-rpcbind"));
         assertThat(reachable.ready().group(3)).contains("root of this machine is root, of other machines user 65534");
     }
 
     @Test
     void itWarnsWhenOthersCanReachIt() throws IOException, InterruptedException {
-        Running server = start("--listen", "0.0.0.0:0", "--no-rpcbind");
+        CommandProcess server = start("--listen", "0.0.0.0:0", "--no-rpcbind");
 
-        assertThat(server.url()).doesNotContain("0.0.0.0");
+        assertThat(url(server)).doesNotContain("0.0.0.0");
         assertThat(Files.readString(errors()).lines())
                 .singleElement()
                 .asString()
@@ -186,8 +135,8 @@ class ServeCommandTest {
 
     @Test
     void anAddressThatIsTakenIsOneLine() throws IOException {
-        Running server = start("--listen", "127.0.0.1:0");
-        String port = server.url().replaceAll("nfs://127.0.0.1:(\\d+)/", "$1");
+        CommandProcess server = start("--listen", "127.0.0.1:0");
+        String port = url(server).replaceAll("nfs://127.0.0.1:(\\d+)/", "$1");
 
         assertThat(client.run("serve", root.toString(), "--listen", "127.0.0.1:" + port))
                 .isEqualTo(1);
