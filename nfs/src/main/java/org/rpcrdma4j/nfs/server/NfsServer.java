@@ -57,9 +57,6 @@ public final class NfsServer implements AutoCloseable {
     /** Of a message, beside its payload: headers, attributes. */
     private static final int MESSAGE_OVERHEAD = 64 << 10;
 
-    /** Clients of a whole room may come in one moment; who waits for its acceptance costs next to nothing. */
-    private static final int MOST_THAT_WAIT = 256;
-
     private final NfsServices services;
     private final @Nullable RpcRdmaServer rdma;
     private final @Nullable TcpRpcServer tcp;
@@ -305,7 +302,6 @@ public final class NfsServer implements AutoCloseable {
                     .credits(options.credits())
                     .handlerThreads(options.handlerThreads())
                     .maxConnections(options.maxConnections())
-                    .backlog(Math.min(options.maxConnections(), MOST_THAT_WAIT))
                     .maxPayloadBytes(payload)
                     .build();
             try {

@@ -125,6 +125,8 @@ public record ServerOptions(
 
     /** Collects options. A method is named as the option that it sets. */
     public static final class Builder {
+        /** Clients of a whole room may come in one moment; who waits for its acceptance costs next to nothing. */
+        private static final int DEFAULT_BACKLOG = 256;
 
         private int credits = 64;
         private int sendBytes = 4 * KIB;
@@ -137,7 +139,7 @@ public record ServerOptions(
         private long connectionMemoryBytes;
         private long serverMemoryBytes;
         private int maxConnections = 1024;
-        private int backlog = 16;
+        private int backlog = DEFAULT_BACKLOG;
         private int outboundReads = 16;
         private int handlerThreads = Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
         private boolean remoteInvalidation = true;
