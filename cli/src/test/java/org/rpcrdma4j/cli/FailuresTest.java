@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rpcrdma4j.nfs.export.ExportOptions;
 import org.rpcrdma4j.nfs.protocol.PathBytes;
@@ -72,6 +73,29 @@ class FailuresTest {
             String url = "nfs://127.0.0.1:" + silent.getLocalPort() + "/x";
 
             fails(List.of(url), "ls", "--timeout", "1", url + "?proto=tcp");
+        }
+    }
+
+    /** The calls' time limit is longer than the test's. */
+    @ParameterizedTest
+    @CsvSource({"rdma, may not speak RDMA", "tcp, each was lost"})
+    void aServerThatEndsEveryConnection(String transport, String reason) throws IOException {
+        try (ServerSocket closing = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            Thread.ofPlatform().daemon().start(() -> endEveryConnection(closing));
+            String url = "nfs://127.0.0.1:" + closing.getLocalPort() + "/x";
+
+            fails(List.of(url, reason), "ls", "--timeout", "1000", url + "?proto=" + transport);
+        }
+    }
+
+    private static void endEveryConnection(ServerSocket server) {
+        try {
+            while (true) {
+                server.accept().close();
+            }
+        } catch (IOException e) {
+            // The test is over.
+            return;
         }
     }
 

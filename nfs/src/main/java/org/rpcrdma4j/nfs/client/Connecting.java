@@ -26,6 +26,9 @@ final class Connecting {
     /** On how many connections a call is sent: a server may be restarted many times, but one call must not end connections for ever. */
     private static final int MAX_TRANSMISSIONS = 32;
 
+    /** The same where nothing is known yet of what answers at the address. */
+    private static final int FIRST_TRANSMISSIONS = 3;
+
     private final NfsUrl url;
     private final MountOptions options;
     private final NfsUrl.Transport transport;
@@ -57,24 +60,24 @@ final class Connecting {
 
     /** A client of the NFS server that waits for it, however often it is gone, as long as each call has time. */
     RpcClient patient() {
-        return nfsClient(0);
+        return nfsClient(0, MAX_TRANSMISSIONS);
     }
 
-    /** A client of the NFS server that fails at once if that cannot be reached. */
+    /** A client of the NFS server that fails at once if that cannot be reached, and soon if what answers there ends each connection. */
     RpcClient impatient() {
-        return nfsClient(1);
+        return nfsClient(1, FIRST_TRANSMISSIONS);
     }
 
-    private RpcClient nfsClient(int connectAttempts) {
+    private RpcClient nfsClient(int connectAttempts, int maxTransmissions) {
         RdmaDevice device = options.device();
         if (transport == NfsUrl.Transport.TCP || device == null) {
-            return tcp(nfsAddress(), connectAttempts);
+            return tcp(nfsAddress(), connectAttempts, maxTransmissions);
         }
         return RpcRdmaClient.builder(device, nfsAddress())
                 .bindings(Bindings.nfs(ResultLimits.DEFAULT))
                 .maxInFlight(options.maxInFlight())
                 .maxPayloadBytes(Math.max(LEAST_PAYLOAD_BYTES, Math.max(options.readBytes(), options.writeBytes())))
-                .maxTransmissions(MAX_TRANSMISSIONS)
+                .maxTransmissions(maxTransmissions)
                 .callTimeout(options.timeout())
                 .connectTimeout(CONNECT_TIMEOUT)
                 .connectAttempts(connectAttempts)
@@ -82,12 +85,16 @@ final class Connecting {
                 .build();
     }
 
-    /** A client over TCP. */
-    RpcClient tcp(InetSocketAddress address, int connectAttempts) {
+    /** A client of a MOUNT server, over TCP, that fails as the impatient one does. */
+    RpcClient mount(InetSocketAddress address) {
+        return tcp(address, 1, FIRST_TRANSMISSIONS);
+    }
+
+    private RpcClient tcp(InetSocketAddress address, int connectAttempts, int maxTransmissions) {
         return TcpRpcClient.builder(address)
                 .bindings(Bindings.nfs(ResultLimits.DEFAULT))
                 .maxInFlight(options.maxInFlight())
-                .maxTransmissions(MAX_TRANSMISSIONS)
+                .maxTransmissions(maxTransmissions)
                 .callTimeout(options.timeout())
                 .connectTimeout(CONNECT_TIMEOUT)
                 .connectAttempts(connectAttempts)

@@ -85,7 +85,7 @@ final class Mounting {
     }
 
     private Mounted mountOverTcp(InetSocketAddress address) throws IOException {
-        try (RpcClient rpc = connecting.tcp(address, 1)) {
+        try (RpcClient rpc = connecting.mount(address)) {
             return find(rpc, address);
         }
     }
@@ -174,7 +174,7 @@ final class Mounting {
             return;
         }
         InetSocketAddress address = mounted.mountAddress();
-        RpcClient rpc = address == null ? nfs : connecting.tcp(address, 1);
+        RpcClient rpc = address == null ? nfs : connecting.mount(address);
         try {
             String host = address == null ? nfs.remoteAddress().toString() : address.toString();
             new MountClient(rpc, host, options.credential(), UNMOUNT_TIMEOUT)

@@ -219,7 +219,7 @@ final class CallBook {
                 if (call.transmissions < options.maxTransmissions()) {
                     again.add(call);
                 } else {
-                    String detail = call.transmissions + " connections were lost on it";
+                    String detail = "it was sent on " + call.transmissions + " connections, and each was lost";
                     giveUp(call, failure(Kind.CONNECTION_LOST, call, detail), requester);
                 }
             }
