@@ -58,8 +58,6 @@ must_fail() {
     [ "$status" -ne 0 ] || fail "expected a failure of: $*"
     ! grep -q '^[[:space:]]*at org' "$state/stderr" || fail "stack trace from: $*"
 }
-# needs COMMAND: of the tool
-needs() { "$tool" "$1" --help 2>/dev/null | head -n 1 | grep -q "rpcrdma $1 " || not_run "this build has no command $1"; }
 sum() { sha256sum "$1" | cut -d' ' -f1; }
 
 rpcrdma() {

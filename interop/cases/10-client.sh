@@ -51,7 +51,6 @@ client_list() {
 }
 
 client_read() {
-    needs cp
     local file
     # Taken inside the machine, from the file system that it exports.
     in_server 'cd /export; sha256sum empty one k four m1 m64 sparse deep/d1/d2/d3/d4/d5/d6/d7/d8/d9/d10/d11/d12/d13/d14/d15/d16/d17/d18/d19/d20/bottom' \
@@ -71,7 +70,6 @@ client_read() {
 }
 
 client_write() {
-    needs cp
     local size local_sums
     mkdir -p "$files/out"
     for size in 0 1 1000 4096 1048576 1048577 67108864; do
@@ -88,7 +86,6 @@ client_write() {
 }
 
 client_names() {
-    needs cp
     rpcrdma mkdir "$(url /rw/dir)"
     printf 'one' | rpcrdma cp - "$(url /rw/dir/a)"
     rpcrdma mv "$(url /rw/dir/a)" "$(url /rw/dir/b)"
@@ -125,7 +122,6 @@ client_errors() {
 }
 
 client_no_crc() {
-    needs cp
     equal 'checksum of m1' "$(in_server 'sha256sum /export/m1 | cut -d" " -f1')" "$(rpcrdma cat --crc off "$(url /m1)" | sha256sum | cut -d' ' -f1)"
     equal 'the CRC bit of the MPA reply' 0 $((16#$(set_up_flags down) & 0x40))
     head -c 3000000 /dev/urandom >"$files/no-crc"
@@ -135,7 +131,6 @@ client_no_crc() {
 
 # The kernel's server invalidates by its Send when all of a call's chunks have one handle. Seen in the flight recorder.
 client_invalidation() {
-    needs cp
     local recording=$logs/invalidation.jfr remote registrations
     RPCRDMA_JAVA_OPTS="-XX:StartFlightRecording:settings=default,settings=$project/docs/rpcrdma.jfc,filename=$recording" \
         rpcrdma cp "$(url /m64)" "$files/m64"
@@ -149,7 +144,6 @@ client_invalidation() {
 }
 
 client_counters() {
-    needs cp
     local before after
     before=$(server_counters)
     rpcrdma cp "$(url /m64)" "$files/m64"

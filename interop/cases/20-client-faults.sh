@@ -34,7 +34,6 @@ faults_between() {
 lost_threads() { in_server 'sleep 3; grep -l svc_rdma_process_read_list /proc/[0-9]*/stack 2>/dev/null | wc -l'; }
 
 client_cut() {
-    needs cp
     fault_files
     local down
     proxy relay-server cut-every down 7000000
@@ -49,7 +48,6 @@ client_cut() {
 }
 
 client_flip() {
-    needs cp
     fault_files
     local down
     proxy relay-server flip-every down 9000000
@@ -71,7 +69,6 @@ after_bytes() {
 
 # The whole machine stands still in the middle, as when a host is paused: no reset, no answer.
 client_frozen() {
-    needs cp
     fault_files
     local copy
     copied_down &
@@ -94,7 +91,6 @@ client_frozen() {
 
 # knfsd goes and comes back, as in a reboot: other write verifier, connections ended, port closed for a while.
 client_restart() {
-    needs cp
     fault_files
     local copy restart='rpc.nfsd 0; sleep 3; rpc.nfsd --no-udp -V 3 -V 4 --lease-time 10 --grace-time 10 8; echo rdma 20049 >/proc/fs/nfsd/portlist
         echo Y >/proc/fs/nfsd/v4_end_grace; cat /proc/fs/nfsd/portlist'

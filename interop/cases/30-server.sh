@@ -17,6 +17,14 @@ serve_start() {
     await 60 'the MOUNT port of our server' listens "$(cat "$state/serve.mountd")"
 }
 
+# Asks our server to end, which it does in order and with nothing left registered: no region, no lease.
+serve_end() {
+    signal serve TERM
+    await 15 'the end of our server' eval '! alive serve'
+    tail -n 1 "$logs/serve.log"
+    tail -n 1 "$logs/serve.log" | grep -q '^served .*; nothing is left registered$' || fail "at the end of our server: $(tail -n 1 "$logs/serve.log")"
+}
+
 server_setup() {
     exported=$files/export
     mkdir -p "$exported"
@@ -210,7 +218,7 @@ server_unmount() {
 server_crc() {
     local wish want copy='random 3000000 >/tmp/g; cp /tmp/g f; drop; cmp /tmp/g f; rm /tmp/g'
     unmounted
-    end serve
+    serve_end
     serve_start --crc off
     for wish in N Y; do
         [ "$wish" = Y ] && want=64 || want=0
@@ -221,7 +229,7 @@ server_crc() {
         unmounted
     done
     in_guest 'echo N >/sys/module/siw/parameters/mpa_crc_required'
-    end serve
+    serve_end
     serve_start
 }
 

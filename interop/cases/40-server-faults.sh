@@ -37,6 +37,9 @@ server_flip() {
     note "$((down - before)) bits inverted while writing, $(($(server_fault_counts flips) - down)) while reading"
     at_least 'bits inverted while writing' 3 $((down - before))
     at_least 'bits inverted while reading' 3 $(($(server_fault_counts flips) - down))
+    # ORDER: before the next case kills it: this one has seen all cuts and inverted bits.
+    serve_end
+    serve_start
 }
 
 # Killed without a word and started again, three times while 64 MiB are written, read, and a tree is made.
@@ -76,9 +79,7 @@ server_left() {
     await 30 'the end of all connections' eval '[ "$(server_fault_counts open)" = 0 ]'
     grep 'xprt:' "$logs/client-mountstats-faults.txt"
     in_guest '! dmesg | grep -E "BUG|WARNING|Call Trace"'
-    signal serve TERM
-    await 15 'the end of our server' eval '! alive serve'
-    tail -n 20 "$logs/serve.log"
+    serve_end
 }
 
 check 'connection cut every 9 MB, writing and reading' server_cut 600

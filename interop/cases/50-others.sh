@@ -123,7 +123,6 @@ libnfs_same() {
 
 # Our client over RDMA, and a bridge in front of ganesha.
 ours_ganesha() {
-    needs cp
     local url="nfs://127.0.0.1:4002$files/ganesha"
     data_files
     apart "$tool" cp -r "$files/data" "$url/data?mountport=33048"

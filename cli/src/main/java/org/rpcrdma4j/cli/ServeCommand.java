@@ -29,6 +29,7 @@ import org.rpcrdma4j.nfs.server.NfsServerOptions;
 import org.rpcrdma4j.tcp.server.TcpServerCounter;
 import org.rpcrdma4j.transport.event.ServerCounter;
 import org.rpcrdma4j.transport.event.WireListener;
+import org.rpcrdma4j.verbs.MappingLedger;
 import org.rpcrdma4j.verbs.RdmaDevice;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -170,6 +171,7 @@ final class ServeCommand implements Callable<Integer> {
                 out.flush();
                 stop.await();
                 server.close(GRACE);
+                requireNothingLeft(opened.ledger());
                 out.println(summary(server, System.nanoTime() - began));
                 out.flush();
             }
@@ -310,6 +312,14 @@ final class ServeCommand implements Callable<Integer> {
                 .orElse("127.0.0.1");
     }
 
+    /** The last promise of a server: what it has registered for its clients is given back. */
+    private static void requireNothingLeft(MappingLedger ledger) throws IOException {
+        if (!ledger.isBalanced()) {
+            throw new IOException("the server has ended and left " + ledger.regions() + " regions and "
+                    + ledger.mappedBytes() + " registered bytes behind; please report this");
+        }
+    }
+
     private static String summary(NfsServer server, long nanos) {
         long calls = server.calls().snapshot().values().stream()
                 .mapToLong(Long::longValue)
@@ -323,7 +333,7 @@ final class ServeCommand implements Callable<Integer> {
         }
         return String.format(
                 Locale.ROOT,
-                "served %d calls on %d connections in %d s: %d bytes read, %d bytes written",
+                "served %d calls on %d connections in %d s: %d bytes read, %d bytes written; nothing is left registered",
                 calls,
                 connections,
                 Math.round(nanos / 1e9),

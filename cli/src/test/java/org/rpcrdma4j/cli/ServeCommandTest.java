@@ -76,7 +76,8 @@ class ServeCommandTest {
 
         assertThat(server.exitStatus()).isZero();
         assertThat(server.out().readLine())
-                .matches("served \\d+ calls on [1-9] connections in \\d+ s: 12 bytes read, 0 bytes written");
+                .matches(
+                        "served \\d+ calls on [1-9] connections in \\d+ s: 12 bytes read, 0 bytes written; nothing is left registered");
         assertThat(server.out().readLine()).isNull();
         assertThat(Files.readString(errors())).isEmpty();
         assertThat(client.out()).isEqualTo("twelve bytes");
