@@ -55,7 +55,7 @@ class ListenerTest {
             RecordingListener told = new RecordingListener();
             alsoWaiting.accept(new byte[0], 1, 1, told);
             assertThat(second.readFrame()).hasSize(24);
-            ResponderSetUpTest.closeStream(told.stream());
+            NetFixture.closeStream(told.stream());
         }
         net.assertNoSetUpIsLeft();
         try (RawMpaPeer later = RawMpaPeer.connect(listener.localAddress())) {
@@ -149,8 +149,8 @@ class ListenerTest {
             assertThat(late.refusal().reason()).isEqualTo(Reason.LOCAL);
             assertThat(connected.isEndedWithin(20)).isFalse();
             connected.send(new byte[] {1, 2, 3});
-            assertThat(ResponderSetUpTest.readFrom(stream, 3)).containsExactly(1, 2, 3);
-            ResponderSetUpTest.closeStream(stream);
+            assertThat(NetFixture.readFrom(stream, 3)).containsExactly(1, 2, 3);
+            NetFixture.closeStream(stream);
         }
         net.assertNoSetUpIsLeft();
     }
@@ -254,7 +254,7 @@ class ListenerTest {
                     .isTrue();
             assertThat(stream.channel().getOption(StandardSocketOptions.SO_KEEPALIVE))
                     .isTrue();
-            ResponderSetUpTest.closeStream(stream);
+            NetFixture.closeStream(stream);
         }
     }
 
@@ -276,12 +276,12 @@ class ListenerTest {
             EstablishedStream stream = told.stream();
             assertThat(stream.mpa().privateData()).containsExactly(1, 2);
             assertThat(stream.mpa().ord()).isEqualTo(16);
-            ResponderSetUpTest.closeStream(stream);
+            NetFixture.closeStream(stream);
         });
         assertThat(accepted).hasSize(100).allSatisfy(told -> {
             EstablishedStream stream = told.stream();
             assertThat(stream.mpa().ord()).isEqualTo(8);
-            ResponderSetUpTest.closeStream(stream);
+            NetFixture.closeStream(stream);
         });
         net.assertNoSetUpIsLeft();
     }

@@ -7,8 +7,11 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
@@ -117,5 +120,36 @@ final class NetFixture implements AutoCloseable {
                         .as("errors on %s", loop.name())
                         .isZero());
         results.forEach(result -> assertThat(result.results()).hasSizeLessThanOrEqualTo(1));
+    }
+
+    static void closeStream(EstablishedStream stream) {
+        runOn(stream.loop(), () -> TcpOptions.closeQuietly(stream.channel()));
+    }
+
+    /** Takes bytes as the engine would: leftover first, then by readiness. */
+    static byte[] readFrom(EstablishedStream stream, int count) {
+        ByteBuffer taken = ByteBuffer.allocate(count);
+        CountDownLatch done = new CountDownLatch(1);
+        stream.loop().execute(() -> {
+            taken.put(stream.leftover());
+            stream.registration().handler(ops -> {
+                try {
+                    if (stream.channel().read(taken) < 0 || !taken.hasRemaining()) {
+                        stream.registration().interest(0);
+                        done.countDown();
+                    }
+                } catch (IOException e) {
+                    stream.registration().interest(0);
+                    done.countDown();
+                }
+            });
+            if (taken.hasRemaining()) {
+                stream.registration().interest(SelectionKey.OP_READ);
+            } else {
+                done.countDown();
+            }
+        });
+        Waits.until(done, () -> "read " + taken.position() + " of " + count);
+        return Arrays.copyOf(taken.array(), taken.position());
     }
 }

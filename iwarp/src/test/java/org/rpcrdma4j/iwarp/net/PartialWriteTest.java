@@ -121,7 +121,7 @@ class PartialWriteTest {
 
         assertThat(peer.read(filled)).hasSize(filled);
         assertThat(peer.readFrame()).isEqualTo(reply(C, 1, data));
-        ResponderSetUpTest.closeStream(told.stream());
+        NetFixture.closeStream(told.stream());
         assertThat(peer.readUntilFin()).isEmpty();
     }
 
