@@ -46,6 +46,9 @@ public final class Toy implements RequestHandler {
     public static final int SYSTEM_ERR = 5;
 
     /** A call that was executed, or refused by the program. */
+    /** XDR: a variable-length opaque without a bound. */
+    static final long UNBOUNDED = 0xffff_ffffL;
+
     public record Executed(int xid, int procedure, boolean isSuccess) {}
 
     private final List<Executed> executed = new ArrayList<>();
@@ -67,7 +70,7 @@ public final class Toy implements RequestHandler {
             int count = arguments.readInt();
             for (int i = 0; i < count; i++) {
                 arguments.readInt();
-                item(arguments, sink);
+                ItemSink.tell(arguments, UNBOUNDED, sink);
             }
         }
 
@@ -78,16 +81,7 @@ public final class Toy implements RequestHandler {
             }
             int count = results.readInt();
             for (int i = 0; i < count; i++) {
-                item(results, sink);
-            }
-        }
-
-        private static void item(XdrReader in, ItemSink sink) throws XdrException {
-            long length = in.readUnsignedInt();
-            if (sink.item(in.position(), length)) {
-                in.skipAbsent(XdrReader.padded(length));
-            } else {
-                in.skip(XdrReader.padded(length));
+                ItemSink.tell(results, UNBOUNDED, sink);
             }
         }
 

@@ -81,23 +81,14 @@ final class BlockProgram implements RequestHandler {
         @Override
         public void argumentItems(CallHeader call, XdrReader arguments, ItemSink sink) throws XdrException {
             if (call.procedure() == STORE) {
-                item(arguments, sink);
+                ItemSink.tell(arguments, LARGEST, sink);
             }
         }
 
         @Override
         public void resultItems(CallHeader call, XdrReader results, ItemSink sink) throws XdrException {
             if (call.procedure() == FETCH) {
-                item(results, sink);
-            }
-        }
-
-        private static void item(XdrReader in, ItemSink sink) throws XdrException {
-            long length = in.readUnsignedInt();
-            if (sink.item(in.position(), length)) {
-                in.skipAbsent(XdrReader.padded(length));
-            } else {
-                in.skip(XdrReader.padded(length));
+                ItemSink.tell(results, LARGEST, sink);
             }
         }
 
