@@ -16,6 +16,7 @@ import org.rpcrdma4j.transport.event.ClientCounter;
 import org.rpcrdma4j.transport.raw.Network;
 import org.rpcrdma4j.transport.raw.RawConnection;
 import org.rpcrdma4j.transport.raw.RawMessage;
+import org.rpcrdma4j.transport.raw.RawWork;
 import org.rpcrdma4j.transport.raw.Segment;
 import org.rpcrdma4j.transport.raw.Words;
 
@@ -45,9 +46,9 @@ class ChunkedCallTest {
 
     private static byte[] readAll(ClientFixture fixture, List<Segment> segments) {
         RawConnection server = fixture.responder.connection();
-        List<RawConnection.Work> reads = new ArrayList<>();
+        List<RawWork> reads = new ArrayList<>();
         segments.forEach(segment -> reads.add(server.read(segment)));
-        fixture.rig.await("the Reads end", () -> reads.stream().allMatch(RawConnection.Work::isDone));
+        fixture.rig.await("the Reads end", () -> reads.stream().allMatch(RawWork::isDone));
         Words all = new Words();
         reads.forEach(read -> all.raw(read.data()));
         return all.toBytes();

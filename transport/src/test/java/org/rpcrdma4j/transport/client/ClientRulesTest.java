@@ -23,6 +23,7 @@ import org.rpcrdma4j.transport.event.ClientCounter;
 import org.rpcrdma4j.transport.raw.Network;
 import org.rpcrdma4j.transport.raw.RawConnection;
 import org.rpcrdma4j.transport.raw.RawMessage;
+import org.rpcrdma4j.transport.raw.RawWork;
 import org.rpcrdma4j.transport.raw.Segment;
 import org.rpcrdma4j.transport.raw.SimulatedRig;
 import org.rpcrdma4j.transport.raw.Words;
@@ -213,7 +214,7 @@ class ClientRulesTest {
             RawMessage refused = fixture.call(4);
             RawConnection server = fixture.responder.connection();
             fixture.answering(4);
-            RawConnection.Work error = server.send(Words.errorChunk(refused.xid(), 1, 4));
+            RawWork error = server.send(Words.errorChunk(refused.xid(), 1, 4));
             fixture.rig.await("the error is sent", error::isDone);
             server.end();
             assertThat(fixture.failure(pending[2]).kind()).isEqualTo(Kind.PEER_ERROR_CHUNK);

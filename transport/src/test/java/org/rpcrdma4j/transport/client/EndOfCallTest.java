@@ -21,6 +21,7 @@ import org.rpcrdma4j.transport.event.Gauge;
 import org.rpcrdma4j.transport.raw.Network;
 import org.rpcrdma4j.transport.raw.RawConnection;
 import org.rpcrdma4j.transport.raw.RawMessage;
+import org.rpcrdma4j.transport.raw.RawWork;
 import org.rpcrdma4j.transport.raw.Segment;
 import org.rpcrdma4j.transport.raw.Words;
 
@@ -71,7 +72,7 @@ class EndOfCallTest {
             fixture.rig.await("the call ends", pending::isDone);
             item.fill((byte) 0x44);
             RawConnection server = fixture.responder.connection();
-            RawConnection.Work read = server.read(call.readList().getFirst().segment());
+            RawWork read = server.read(call.readList().getFirst().segment());
             fixture.rig.await("the Read ends", read::isDone);
             assertThat(read.isSuccess()).isFalse();
         }

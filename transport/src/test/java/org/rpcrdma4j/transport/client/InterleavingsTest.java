@@ -20,6 +20,7 @@ import org.rpcrdma4j.testkit.sim.SimulationOptions;
 import org.rpcrdma4j.transport.raw.RawConnection;
 import org.rpcrdma4j.transport.raw.RawMessage;
 import org.rpcrdma4j.transport.raw.Segment;
+import org.rpcrdma4j.transport.raw.RawWork;
 import org.rpcrdma4j.transport.raw.SimulatedRig;
 import org.rpcrdma4j.transport.raw.Words;
 
@@ -304,13 +305,13 @@ class InterleavingsTest {
             int at = 0;
             for (RawMessage.ReadSegment segment : call.readList()) {
                 int from = at;
-                RawConnection.Work read = server.read(segment.segment());
+                RawWork read = server.read(segment.segment());
                 rig.time().schedule(0, () -> check(read, expected, from));
                 at += segment.segment().length();
             }
         }
 
-        private void check(RawConnection.Work read, byte[] expected, int from) {
+        private void check(RawWork read, byte[] expected, int from) {
             if (!read.isDone()) {
                 rig.time().schedule(20_000, () -> check(read, expected, from));
             } else if (read.isSuccess()) {

@@ -21,6 +21,7 @@ import org.rpcrdma4j.transport.event.ClientCounter;
 import org.rpcrdma4j.transport.raw.Network;
 import org.rpcrdma4j.transport.raw.RawConnection;
 import org.rpcrdma4j.transport.raw.RawMessage;
+import org.rpcrdma4j.transport.raw.RawWork;
 import org.rpcrdma4j.transport.raw.SimulatedRig;
 import org.rpcrdma4j.transport.raw.Words;
 import org.rpcrdma4j.verbs.cm.Octets;
@@ -59,7 +60,7 @@ class ReconnectTest {
                     .isNotEqualTo(first.readList().getFirst().segment().handle());
             assertThat(fixture.responder.connectionCount()).isEqualTo(2);
             RawConnection second = fixture.responder.connection();
-            RawConnection.Work read = second.read(again.readList().getFirst().segment());
+            RawWork read = second.read(again.readList().getFirst().segment());
             fixture.rig.await("the Read ends", read::isDone);
             assertThat(read.data()).containsOnly(7);
             ClientFixture.answer(second, again.xid(), 4);

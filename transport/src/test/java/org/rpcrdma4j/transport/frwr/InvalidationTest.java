@@ -16,6 +16,7 @@ import org.rpcrdma4j.transport.connection.WorkIds;
 import org.rpcrdma4j.transport.event.ClientCounter;
 import org.rpcrdma4j.transport.raw.Network;
 import org.rpcrdma4j.transport.raw.RawConnection;
+import org.rpcrdma4j.transport.raw.RawWork;
 import org.rpcrdma4j.transport.raw.RawMessage;
 import org.rpcrdma4j.transport.raw.Segment;
 import org.rpcrdma4j.verbs.LocalInvalidateRequest;
@@ -201,7 +202,7 @@ class InvalidationTest {
         scene.awaitMessage(0);
         call.giveUp();
         scene.awaitFence(call);
-        RawConnection.Work read = caller.peer().read(call.segment(0));
+        RawWork read = caller.peer().read(call.segment(0));
         scene.await("the connection's end", () -> caller.disconnects > 0);
         scene.rig.await("the Read's end", read::isDone);
         assertThat(read.isSuccess()).isFalse();

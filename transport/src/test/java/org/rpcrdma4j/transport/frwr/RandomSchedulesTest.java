@@ -17,6 +17,7 @@ import org.rpcrdma4j.testkit.sim.RandomFaults;
 import org.rpcrdma4j.testkit.sim.SimulationOptions;
 import org.rpcrdma4j.transport.connection.DisconnectCause;
 import org.rpcrdma4j.transport.event.ClientCounter;
+import org.rpcrdma4j.transport.raw.RawWork;
 import org.rpcrdma4j.transport.raw.RawConnection;
 import org.rpcrdma4j.transport.raw.RawMessage;
 import org.rpcrdma4j.transport.raw.Segment;
@@ -185,8 +186,7 @@ class RandomSchedulesTest {
         private void serve(RawConnection connection, RawMessage message) {
             List<Segment> writable = Scene.segments(message, PeerAccess.WRITE);
             List<Segment> readable = Scene.segments(message, PeerAccess.READ);
-            List<RawConnection.Work> reads =
-                    readable.stream().map(connection::read).toList();
+            List<RawWork> reads = readable.stream().map(connection::read).toList();
             writable.forEach(segment -> connection.write(segment, Scene.pattern(segment.length())));
             int choice = random.nextInt(20);
             replies.add(() -> {
@@ -198,9 +198,9 @@ class RandomSchedulesTest {
             });
         }
 
-        private void serveLater(RawConnection connection, RawMessage message, List<RawConnection.Work> reads) {
+        private void serveLater(RawConnection connection, RawMessage message, List<RawWork> reads) {
             replies.add(() -> {
-                if (reads.stream().allMatch(RawConnection.Work::isDone)) {
+                if (reads.stream().allMatch(RawWork::isDone)) {
                     reply(connection, message, 10);
                 } else {
                     serveLater(connection, message, reads);

@@ -14,7 +14,7 @@ import org.rpcrdma4j.testkit.sim.FaultPlan;
 import org.rpcrdma4j.transport.connection.DisconnectCause;
 import org.rpcrdma4j.transport.event.ClientCounter;
 import org.rpcrdma4j.transport.raw.Network;
-import org.rpcrdma4j.transport.raw.RawConnection;
+import org.rpcrdma4j.transport.raw.RawWork;
 import org.rpcrdma4j.transport.raw.Segment;
 import org.rpcrdma4j.verbs.PostResult.Reason;
 import org.rpcrdma4j.verbs.WorkCompletion;
@@ -62,8 +62,7 @@ class WritePadTest {
         assertThat(told).containsExactly("ready");
         scene.peerWritesAndAnswers();
         for (int xid = 1; xid <= 5; xid++) {
-            RawConnection.Work written =
-                    caller.peer().write(new Segment(pad.handle(), 4, pad.offset()), (byte) 1, (byte) 2);
+            RawWork written = caller.peer().write(new Segment(pad.handle(), 4, pad.offset()), (byte) 1, (byte) 2);
             TestCall call = scene.send(xid, 1);
             scene.await("call", call::isOver);
             scene.rig.await("the peer's word of it", written::isDone);

@@ -206,7 +206,7 @@ class ClientCallsTest {
                     // The buffers are the caller's again, and used for the next call.
                     source.fill((byte) 2);
                     target.fill((byte) 3);
-                    RawConnection.Work old = write
+                    RawWork old = write
                             ? server.write(message.writeList().getFirst().getFirst(), new byte[8000])
                             : server.read(message.readList().getFirst().segment());
                     rig.await("the old access ends", old::isDone);

@@ -47,15 +47,15 @@ class ClientFormsTest {
 
     /** Reads all segments of one position, in list order. */
     private static byte[] pull(Rig rig, RawConnection server, RawMessage call, int position) {
-        List<RawConnection.Work> reads = new ArrayList<>();
+        List<RawWork> reads = new ArrayList<>();
         for (RawMessage.ReadSegment entry : call.readList()) {
             if (entry.position() == position) {
                 reads.add(server.read(entry.segment()));
             }
         }
-        rig.await("the chunk is read", () -> reads.stream().allMatch(RawConnection.Work::isDone));
+        rig.await("the chunk is read", () -> reads.stream().allMatch(RawWork::isDone));
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        for (RawConnection.Work read : reads) {
+        for (RawWork read : reads) {
             assertThat(read.isSuccess()).as("%s", read.status()).isTrue();
             bytes.writeBytes(read.data());
         }

@@ -44,40 +44,6 @@ public final class RawConnection implements ConnectionListener, AutoCloseable {
     private static final int RECEIVE_DEPTH = 512;
     private static final int SPARE_RECEIVES = 32;
 
-    /** One Send, RDMA Write, RDMA Read or registration, and how it ended. */
-    public static final class Work {
-        private final MemorySegment memory;
-        private final @Nullable MemoryRegion region;
-        private WorkCompletion.@Nullable Status status;
-
-        private Work(MemorySegment memory, @Nullable MemoryRegion region) {
-            this.memory = memory;
-            this.region = region;
-        }
-
-        /** How it ended; null as long as it has not. */
-        public synchronized WorkCompletion.@Nullable Status status() {
-            return status;
-        }
-
-        public boolean isDone() {
-            return status() != null;
-        }
-
-        public boolean isSuccess() {
-            return status() == WorkCompletion.Status.SUCCESS;
-        }
-
-        /** What was read. */
-        public byte[] data() {
-            return memory.toArray(ValueLayout.JAVA_BYTE);
-        }
-
-        private synchronized void end(WorkCompletion.Status how) {
-            status = how;
-        }
-    }
-
     private final ProtectionDomain domain;
     private final CompletionQueue completions;
     private final QueuePair queuePair;
@@ -87,7 +53,7 @@ public final class RawConnection implements ConnectionListener, AutoCloseable {
     private final MemoryRegion receiveRegion;
     private final int receiveBytes;
     private final List<RawMessage> messages = new ArrayList<>();
-    private final Map<Long, Work> outstanding = new HashMap<>();
+    private final Map<Long, RawWork> outstanding = new HashMap<>();
     private final List<MemoryRegion> exposed = new ArrayList<>();
     private final WorkCompletion[] polled = {new WorkCompletion(), new WorkCompletion()};
     private final List<Integer> freeReceives = new ArrayList<>();
@@ -168,22 +134,22 @@ public final class RawConnection implements ConnectionListener, AutoCloseable {
     }
 
     /** Sends the bytes as one message. */
-    public Work send(byte... message) {
+    public RawWork send(byte... message) {
         return post(new SendRequest(), message);
     }
 
     /** Sends the words as one message. */
-    public Work send(Words message) {
+    public RawWork send(Words message) {
         return send(message.toBytes());
     }
 
     /** Sends the bytes as one message that invalidates a region of the peer. */
-    public Work sendInvalidating(int key, byte... message) {
+    public RawWork sendInvalidating(int key, byte... message) {
         return post(new SendRequest().invalidate(key), message);
     }
 
-    private synchronized Work post(SendRequest request, byte[] message) {
-        Work work = buffer(message.length, Access.LOCAL_READ);
+    private synchronized RawWork post(SendRequest request, byte[] message) {
+        RawWork work = buffer(message.length, Access.LOCAL_READ);
         MemorySegment.copy(message, 0, work.memory, ValueLayout.JAVA_BYTE, 0, message.length);
         if (work.region != null) {
             request.sge(work.region, 0, message.length);
@@ -192,8 +158,8 @@ public final class RawConnection implements ConnectionListener, AutoCloseable {
     }
 
     /** Writes the bytes to the peer's memory. */
-    public synchronized Work write(int handle, long offset, byte... data) {
-        Work work = buffer(data.length, Access.LOCAL_READ);
+    public synchronized RawWork write(int handle, long offset, byte... data) {
+        RawWork work = buffer(data.length, Access.LOCAL_READ);
         MemorySegment.copy(data, 0, work.memory, ValueLayout.JAVA_BYTE, 0, data.length);
         RdmaWriteRequest request = new RdmaWriteRequest().target(handle, offset);
         if (work.region != null) {
@@ -203,14 +169,14 @@ public final class RawConnection implements ConnectionListener, AutoCloseable {
     }
 
     /** Writes the bytes into the segment, from its first byte on. */
-    public Work write(Segment segment, byte... data) {
+    public RawWork write(Segment segment, byte... data) {
         return write(segment.handle(), segment.offset(), data);
     }
 
     /** Reads from the peer's memory. */
-    public synchronized Work read(int handle, long offset, int length) {
+    public synchronized RawWork read(int handle, long offset, int length) {
         Access access = device.attributes().readSinkNeedsRemoteWrite() ? Access.REMOTE_WRITE : Access.LOCAL_WRITE;
-        Work work = buffer(length, access);
+        RawWork work = buffer(length, access);
         RdmaReadRequest request = new RdmaReadRequest().source(handle, offset);
         if (work.region != null) {
             request.sge(work.region, 0, length);
@@ -219,19 +185,19 @@ public final class RawConnection implements ConnectionListener, AutoCloseable {
     }
 
     /** Reads the whole segment. */
-    public Work read(Segment segment) {
+    public RawWork read(Segment segment) {
         return read(segment.handle(), segment.offset(), segment.length());
     }
 
-    private Work buffer(int length, Access access) {
+    private RawWork buffer(int length, Access access) {
         if (length == 0) {
-            return new Work(MemorySegment.NULL, null);
+            return new RawWork(MemorySegment.NULL, null);
         }
         MemorySegment memory = arena.allocate(length, 8);
-        return new Work(memory, domain.register(memory, access));
+        return new RawWork(memory, domain.register(memory, access));
     }
 
-    private Work post(Work work, SendQueueRequest request) {
+    private RawWork post(RawWork work, SendQueueRequest request) {
         long id = nextId++;
         outstanding.put(id, work);
         if (!queuePair.postSend(request).isPosted()) {
@@ -241,7 +207,7 @@ public final class RawConnection implements ConnectionListener, AutoCloseable {
         return work;
     }
 
-    private static void end(Work work, WorkCompletion.Status status) {
+    private static void end(RawWork work, WorkCompletion.Status status) {
         if (work.region != null) {
             work.region.close();
         }
@@ -254,21 +220,21 @@ public final class RawConnection implements ConnectionListener, AutoCloseable {
         FastRegion region = domain.allocateFastRegion((length + 4095) / 4096 + 1);
         exposed.add(region);
         region.map(List.of(memory), 0x7700_0000_0000L + nextId * 0x10_0000L);
-        Work work = new Work(MemorySegment.NULL, null);
+        RawWork work = new RawWork(MemorySegment.NULL, null);
         int key = region.advanceKey();
         post(work, new RegisterRequest().id(nextId).region(region, key).access(access));
         return new Exposed(memory, new Segment(key, length, region.remoteAddress()), work, region);
     }
 
     /** Shuts what was exposed. */
-    public synchronized Work invalidate(int key) {
+    public synchronized RawWork invalidate(int key) {
         return post(
-                new Work(MemorySegment.NULL, null),
+                new RawWork(MemorySegment.NULL, null),
                 new LocalInvalidateRequest().id(nextId).key(key));
     }
 
     /** Memory that the peer may use. */
-    public record Exposed(MemorySegment memory, Segment segment, Work registration, FastRegion region) {
+    public record Exposed(MemorySegment memory, Segment segment, RawWork registration, FastRegion region) {
 
         public byte[] bytes() {
             return memory.toArray(ValueLayout.JAVA_BYTE);
@@ -302,7 +268,7 @@ public final class RawConnection implements ConnectionListener, AutoCloseable {
 
     private void handle(WorkCompletion completion) {
         if (completion.id() >= 1L << 32) {
-            Work work = outstanding.remove(completion.id());
+            RawWork work = outstanding.remove(completion.id());
             if (work != null) {
                 end(work, completion.status());
             }

@@ -58,17 +58,17 @@ class RawPeersTest {
             client.send(new Words().u32(1));
             rig.await("the message arrives", () -> responder.messageCount() == 1);
             RawConnection server = responder.connection();
-            RawConnection.Work read = server.read(exposed.part(0, 2));
+            RawWork read = server.read(exposed.part(0, 2));
             rig.await("the Read ends", read::isDone);
             assertThat(read.data()).containsExactly(1, 2);
-            RawConnection.Work write = server.write(exposed.part(4998, 2), (byte) 8, (byte) 9);
+            RawWork write = server.write(exposed.part(4998, 2), (byte) 8, (byte) 9);
             server.sendInvalidating(exposed.segment().handle(), (byte) 0);
             rig.await("the answer arrives", () -> client.messageCount() == 1 && write.isDone());
             assertThat(write.isSuccess()).isTrue();
             assertThat(client.message(0).invalidatedKey())
                     .isEqualTo(exposed.segment().handle());
             assertThat(exposed.bytes()).endsWith(8, 9);
-            RawConnection.Work late = server.write(exposed.part(0, 1), (byte) 7);
+            RawWork late = server.write(exposed.part(0, 1), (byte) 7);
             rig.await("the late Write ends the connection", () -> client.hasEnded() && server.hasEnded());
             rig.await("it is over", late::isDone);
             assertThat(exposed.bytes()).startsWith(1, 2);
@@ -84,7 +84,7 @@ class RawPeersTest {
             RawConnection.Exposed exposed = client.expose(100, Access.REMOTE_WRITE);
             client.send(new Words().u32(1));
             rig.await("the message arrives", () -> responder.messageCount() == 1);
-            RawConnection.Work read = responder.connection().read(exposed.segment());
+            RawWork read = responder.connection().read(exposed.segment());
             rig.await("the Read ends", read::isDone);
             assertThat(read.status()).isEqualTo(WorkCompletion.Status.REMOTE_ACCESS_ERROR);
         }

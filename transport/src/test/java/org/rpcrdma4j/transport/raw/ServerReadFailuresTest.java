@@ -104,7 +104,7 @@ class ServerReadFailuresTest {
                 RawConnection client = server.connect();
                 RawConnection.Exposed exposed = client.expose(1 << 20, Access.REMOTE_READ);
                 int xid = server.newXid();
-                RawConnection.Work sent = client.send(store(xid, 1 << 20, exposed.segment()));
+                RawWork sent = client.send(store(xid, 1 << 20, exposed.segment()));
                 rig.await("the call is sent", sent::isDone);
                 if (orderly) {
                     client.end();

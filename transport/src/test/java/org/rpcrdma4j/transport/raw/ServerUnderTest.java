@@ -112,7 +112,7 @@ public final class ServerUnderTest implements AutoCloseable {
     /** Sends the message and sees that nothing comes back. */
     public void expectSilence(RawConnection client, byte... message) {
         int before = client.messageCount();
-        RawConnection.Work sent = client.send(message);
+        RawWork sent = client.send(message);
         rig.await("the message is sent", sent::isDone);
         rig.settle();
         assertThat(client.messageCount()).as(Words.format(message)).isEqualTo(before);
