@@ -54,21 +54,6 @@ class ChunkedCallTest {
         return all.toBytes();
     }
 
-    /** Writes the data into the segments in order; returns them with the lengths used. */
-    private static List<Segment> writeAll(RawConnection server, List<Segment> segments, byte[] data) {
-        List<Segment> used = new ArrayList<>();
-        int at = 0;
-        for (Segment segment : segments) {
-            int length = Math.min(segment.length(), data.length - at);
-            if (length > 0) {
-                server.write(segment.withLength(length), Arrays.copyOfRange(data, at, at + length));
-            }
-            used.add(segment.withLength(length));
-            at += length;
-        }
-        return used;
-    }
-
     private static int lengthOf(List<Segment> segments) {
         return segments.stream().mapToInt(Segment::length).sum();
     }
@@ -118,8 +103,7 @@ class ChunkedCallTest {
                 List<Segment> offered = call.writeList().getFirst();
                 assertThat(lengthOf(offered)).isEqualTo(65_536);
                 assertThat(call.replyChunk()).isNull();
-                List<Segment> used =
-                        writeAll(fixture.responder.connection(), offered, ClientFixture.pattern(length, 3));
+                List<Segment> used = fixture.responder.connection().fill(offered, ClientFixture.pattern(length, 3));
                 fixture.responder
                         .connection()
                         .send(msg(call.xid(), Words.RDMA_MSG)
@@ -154,7 +138,7 @@ class ChunkedCallTest {
                 Words rpc = Words.reply(call.xid(), 0).opaque(ClientFixture.pattern(isLong ? 9001 : 17, 9));
                 RawConnection server = fixture.responder.connection();
                 if (isLong) {
-                    List<Segment> used = writeAll(server, offered, rpc.toBytes());
+                    List<Segment> used = server.fill(offered, rpc.toBytes());
                     server.send(msg(call.xid(), Words.RDMA_NOMSG).end().end().chunk(used));
                 } else {
                     List<Segment> unused = offered.stream()
@@ -237,8 +221,8 @@ class ChunkedCallTest {
             RawMessage call = fixture.call(1);
             RawConnection server = fixture.responder.connection();
             Words rpc = Words.reply(call.xid(), 0).u32(10_000).opaque(ClientFixture.pattern(5000, 2));
-            List<Segment> placed = writeAll(server, call.writeList().getFirst(), ClientFixture.pattern(10_000, 4));
-            List<Segment> replied = writeAll(server, call.replyChunk(), rpc.toBytes());
+            List<Segment> placed = server.fill(call.writeList().getFirst(), ClientFixture.pattern(10_000, 4));
+            List<Segment> replied = server.fill(call.replyChunk(), rpc.toBytes());
             server.send(
                     msg(call.xid(), Words.RDMA_NOMSG).end().chunk(placed).end().chunk(replied));
             Reply reply = fixture.reply(pending);
@@ -258,7 +242,7 @@ class ChunkedCallTest {
             RawMessage call = fixture.call(1);
             RawConnection server = fixture.responder.connection();
             List<Segment> offered = call.writeList().getFirst();
-            List<Segment> used = writeAll(server, offered, ClientFixture.pattern(5000, 6));
+            List<Segment> used = server.fill(offered, ClientFixture.pattern(5000, 6));
             server.send(msg(call.xid(), Words.RDMA_MSG)
                     .end()
                     .chunk(used)
@@ -283,7 +267,7 @@ class ChunkedCallTest {
                         CallMessage.builder(head(fixture)).target(target).build());
                 RawMessage call = fixture.call(i);
                 RawConnection server = fixture.responder.connection();
-                List<Segment> used = writeAll(server, call.writeList().getFirst(), ClientFixture.pattern(4999, i));
+                List<Segment> used = server.fill(call.writeList().getFirst(), ClientFixture.pattern(4999, i));
                 server.sendInvalidating(
                         used.getFirst().handle(),
                         msg(call.xid(), Words.RDMA_MSG)
@@ -314,8 +298,8 @@ class ChunkedCallTest {
                 assertThat(lengthOf(offered)).isEqualTo(4101);
                 assertThat(offered.getLast().length()).isEqualTo(4);
                 RawConnection server = fixture.responder.connection();
-                List<Segment> used = writeAll(
-                        server, offered, Arrays.copyOf(ClientFixture.pattern(4097, 8), isPadWritten ? 4100 : 4097));
+                List<Segment> used =
+                        server.fill(offered, Arrays.copyOf(ClientFixture.pattern(4097, 8), isPadWritten ? 4100 : 4097));
                 server.send(msg(call.xid(), Words.RDMA_MSG)
                         .end()
                         .chunk(used)

@@ -276,7 +276,7 @@ class InterleavingsTest {
             int key = 0;
             for (List<Segment> chunk : call.writeList()) {
                 int room = chunk.stream().mapToInt(Segment::length).sum();
-                lists.chunk(fill(server, chunk, ClientFixture.pattern(random.nextInt(room + 1), call.xid())));
+                lists.chunk(server.fill(chunk, ClientFixture.pattern(random.nextInt(room + 1), call.xid())));
                 key = chunk.getFirst().handle();
             }
             lists.end();
@@ -286,7 +286,7 @@ class InterleavingsTest {
             if (call.replyChunk() == null) {
                 lists.end();
             } else {
-                lists.chunk(fill(server, call.replyChunk(), isLong ? rpc : new byte[0]));
+                lists.chunk(server.fill(call.replyChunk(), isLong ? rpc : new byte[0]));
                 key = call.replyChunk().getFirst().handle();
             }
             Words message = Words.header(call.xid(), 1, random.nextInt(20), isLong ? Words.RDMA_NOMSG : Words.RDMA_MSG)
@@ -319,20 +319,6 @@ class InterleavingsTest {
                 assertThat(Arrays.mismatch(data, Arrays.copyOfRange(expected, from, from + data.length)))
                         .isEqualTo(-1);
             }
-        }
-
-        private static List<Segment> fill(RawConnection server, List<Segment> segments, byte[] data) {
-            List<Segment> used = new ArrayList<>();
-            int at = 0;
-            for (Segment segment : segments) {
-                int length = Math.min(segment.length(), data.length - at);
-                if (length > 0) {
-                    server.write(segment.withLength(length), Arrays.copyOfRange(data, at, at + length));
-                }
-                used.add(segment.withLength(length));
-                at += length;
-            }
-            return used;
         }
 
         @Override

@@ -5,6 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -171,6 +172,21 @@ public final class RawConnection implements ConnectionListener, AutoCloseable {
     /** Writes the bytes into the segment, from its first byte on. */
     public RawWork write(Segment segment, byte... data) {
         return write(segment.handle(), segment.offset(), data);
+    }
+
+    /** Writes the bytes into the segments, in order; returns these with the lengths that were used. */
+    public List<Segment> fill(List<Segment> segments, byte... data) {
+        List<Segment> used = new ArrayList<>();
+        int done = 0;
+        for (Segment segment : segments) {
+            int length = Math.min(segment.length(), data.length - done);
+            used.add(segment.withLength(length));
+            if (length > 0) {
+                write(segment, Arrays.copyOfRange(data, done, done + length));
+            }
+            done += length;
+        }
+        return used;
     }
 
     /** Reads from the peer's memory. */
