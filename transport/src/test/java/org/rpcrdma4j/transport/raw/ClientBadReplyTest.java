@@ -4,122 +4,27 @@ package org.rpcrdma4j.transport.raw;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.rpcrdma4j.transport.raw.ClientUnderTest.CREDITS;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.function.BiConsumer;
 import java.util.function.Function;
-import java.util.function.UnaryOperator;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.rpcrdma4j.transport.client.RpcRdmaClient;
 import org.rpcrdma4j.transport.client.TransportException.Kind;
-import org.rpcrdma4j.transport.event.ClientCounter;
 
-/** RFC 8166, Sections 4.2 to 4.6: what our client does with replies that are wrong. */
+/** RFC 8166, Sections 4.2 to 4.6: replies that can be read and do not fit their call, or almost do not. */
 class ClientBadReplyTest {
-
-    private static final int WITH_CHUNKS = Toy.FETCH;
-
-    /** A client, and a raw server that answers NULL well, and other calls as the case has it. */
-    private static final class Case implements AutoCloseable {
-        final Rig rig;
-        final RawResponder responder;
-        final ClientUnderTest client;
-        final Arena arena = Arena.ofShared();
-        final MemorySegment target = arena.allocate(8192, 4096);
-
-        Case(Network network, BiConsumer<RawConnection, RawMessage> script) {
-            this(network, script, builder -> builder);
-        }
-
-        Case(
-                Network network,
-                BiConsumer<RawConnection, RawMessage> script,
-                UnaryOperator<RpcRdmaClient.Builder> settings) {
-            rig = network.open();
-            responder = new RawResponder(rig).privateData(ClientUnderTest.SERVER_DATA);
-            responder.onMessage((connection, call) -> {
-                if (RawReplies.procedureOf(call) == Toy.NULL) {
-                    connection.send(RawReplies.plain(call, CREDITS));
-                } else {
-                    script.accept(connection, call);
-                }
-            });
-            client = ClientUnderTest.start(rig, responder, settings);
-            client.works();
-        }
-
-        ClientUnderTest.Call call() {
-            return client.send(client.newXid(), Toy.HOLD);
-        }
-
-        /** With a Write chunk of 5000 bytes. */
-        ClientUnderTest.Call callWithTarget() {
-            return client.send(ClientUnderTest.message(
-                    Toy.call(client.newXid(), WITH_CHUNKS).u32(1, 5000),
-                    builder -> builder.target(target.asSlice(0, 5000)).maxReplyBytes(200)));
-        }
-
-        /** With a Reply chunk. */
-        ClientUnderTest.Call callWithReplyChunk() {
-            return client.send(ClientUnderTest.message(
-                    Toy.call(client.newXid(), Toy.BIG).u32(20_000), builder -> builder.maxReplyBytes(30_000)));
-        }
-
-        /** With both. */
-        ClientUnderTest.Call callWithBoth() {
-            return client.send(ClientUnderTest.message(
-                    Toy.call(client.newXid(), WITH_CHUNKS).u32(2, 5000, 20_000),
-                    builder -> builder.target(target.asSlice(0, 5000)).maxReplyBytes(30_000)));
-        }
-
-        @Override
-        public void close() {
-            client.close();
-            responder.close();
-            rig.close();
-            arena.close();
-        }
-    }
-
-    /** Each bad message is dropped without a word, and the good one behind it completes the call. */
-    private static void expectDropped(Network network, List<Function<RawMessage, Words>> badOnes) {
-        List<Integer> turn = new ArrayList<>();
-        try (Case each = new Case(network, (connection, call) -> {
-            connection.send(badOnes.get(turn.size()).apply(call));
-            turn.add(1);
-            connection.send(RawReplies.plain(call, CREDITS));
-        })) {
-            int messages = each.responder.messageCount();
-            for (int i = 0; i < badOnes.size(); i++) {
-                long before = each.client.count(ClientCounter.BAD_REPLIES);
-                each.client.awaitSuccess(each.call());
-                assertThat(each.client.count(ClientCounter.BAD_REPLIES))
-                        .as("message %d is counted", i)
-                        .isEqualTo(before + 1);
-            }
-            assertThat(each.responder.messageCount())
-                    .as("a requester never sends an error")
-                    .isEqualTo(messages + badOnes.size());
-            each.client.checkUnharmed();
-            each.client.finish();
-        }
-    }
 
     /** The bad answer ends the call with a permanent error. */
     private static void expectFailure(
             Network network,
-            Function<Case, ClientUnderTest.Call> sender,
+            Function<ReplyCase, ClientUnderTest.Call> sender,
             Kind kind,
             boolean disconnects,
             List<Function<RawMessage, Words>> badOnes) {
         for (int i = 0; i < badOnes.size(); i++) {
             Function<RawMessage, Words> bad = badOnes.get(i);
-            try (Case each = new Case(network, (connection, call) -> connection.send(bad.apply(call)))) {
+            try (ReplyCase each = new ReplyCase(network, (connection, call) -> connection.send(bad.apply(call)))) {
                 ClientUnderTest.Call call = sender.apply(each);
                 each.client.awaitFailure(call, kind);
                 long sent = each.responder.messages().stream()
@@ -141,175 +46,10 @@ class ClientBadReplyTest {
 
     @ParameterizedTest
     @EnumSource
-    void messagesBelow28BytesAreDroppedSilently(Network network) {
-        List<Function<RawMessage, Words>> bad = new ArrayList<>();
-        for (int length : new int[] {0, 1, 3, 15, 16, 20, 27}) {
-            bad.add(call -> new Words().raw(RawReplies.plain(call, CREDITS).cut(length)));
-        }
-        // RDMA_ERROR cut before its code, or before the end of ERR_VERS.
-        bad.add(call -> new Words().raw(Words.errorChunk(call.xid(), 1, CREDITS).cut(16)));
-        bad.add(call -> new Words().raw(Words.errorChunk(call.xid(), 1, CREDITS).cut(19)));
-        bad.add(call ->
-                new Words().raw(Words.errorVersion(call.xid(), 1, CREDITS, 1, 1).cut(20)));
-        bad.add(call ->
-                new Words().raw(Words.errorVersion(call.xid(), 1, CREDITS, 1, 1).cut(24)));
-        expectDropped(network, bad);
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void anotherVersionIsDroppedSilently(Network network) {
-        List<Function<RawMessage, Words>> bad = new ArrayList<>();
-        for (int version : new int[] {0, 2, 0xffff_ffff}) {
-            bad.add(call ->
-                    Words.header(call.xid(), version, CREDITS, 0).noChunks().add(Words.reply(call.xid(), 0)));
-            bad.add(call -> Words.errorChunk(call.xid(), version, CREDITS).u32(0, 0));
-        }
-        expectDropped(network, bad);
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void proceduresThatAreNotForARequesterAreDroppedSilently(Network network) {
-        List<Function<RawMessage, Words>> bad = new ArrayList<>();
-        for (int procedure : new int[] {Words.RDMA_MSGP, Words.RDMA_DONE, 5, 0xffff_ffff}) {
-            bad.add(call ->
-                    Words.header(call.xid(), 1, CREDITS, procedure).noChunks().add(Words.reply(call.xid(), 0)));
-        }
-        expectDropped(network, bad);
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void errorsThatCannotBeDecodedAreDroppedSilently(Network network) {
-        List<Function<RawMessage, Words>> bad = new ArrayList<>();
-        for (int code : new int[] {0, 3, 0xffff_ffff}) {
-            bad.add(call ->
-                    Words.header(call.xid(), 1, CREDITS, Words.RDMA_ERROR).u32(code));
-            bad.add(call ->
-                    Words.header(call.xid(), 1, CREDITS, Words.RDMA_ERROR).u32(code, 1, 1));
-        }
-        expectDropped(network, bad);
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void listsThatAreCutOrHaveAWordThatIsNoBoolAreDroppedSilently(Network network) {
-        List<Function<RawMessage, Words>> bad = new ArrayList<>();
-        Segment segment = new Segment(0x1234, 100, 0x1000);
-        for (int cut = 28; cut < 28 + 8 + 32; cut += 4) {
-            int length = cut;
-            bad.add(call -> new Words()
-                    .raw(Words.header(call.xid(), 1, CREDITS, 0)
-                            .end()
-                            .chunk(segment, segment)
-                            .end()
-                            .end()
-                            .cut(length)));
-            bad.add(call -> new Words()
-                    .raw(Words.header(call.xid(), 1, CREDITS, 0)
-                            .end()
-                            .end()
-                            .chunk(segment, segment, segment)
-                            .cut(length)));
-        }
-        for (int word : new int[] {2, 0x8000_0000, 0xffff_ffff}) {
-            bad.add(call ->
-                    Words.header(call.xid(), 1, CREDITS, 0).u32(word, 0, 0).add(Words.reply(call.xid(), 0)));
-            bad.add(call ->
-                    Words.header(call.xid(), 1, CREDITS, 0).u32(0, word, 0).add(Words.reply(call.xid(), 0)));
-            bad.add(call ->
-                    Words.header(call.xid(), 1, CREDITS, 0).u32(0, 0, word).add(Words.reply(call.xid(), 0)));
-        }
-        for (int count : new int[] {2, 0x0fff_ffff, 0x1000_0001, 0x7fff_ffff, 0xffff_ffff}) {
-            bad.add(call -> Words.header(call.xid(), 1, CREDITS, 0).u32(0, 1, count, 0x1234, 100, 0, 0, 0, 0));
-            bad.add(call -> Words.header(call.xid(), 1, CREDITS, 1).u32(0, 0, 1, count, 0x1234, 100, 0, 0));
-        }
-        expectDropped(network, bad);
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void aReplyWithAReadListIsDroppedSilently(Network network) {
-        Segment segment = new Segment(0x1234, 100, 0x1000);
-        expectDropped(
-                network,
-                List.of(
-                        call -> Words.header(call.xid(), 1, CREDITS, 0)
-                                .readSegment(0, segment)
-                                .end()
-                                .end()
-                                .end()
-                                .add(Words.reply(call.xid(), 0)),
-                        call -> Words.header(call.xid(), 1, CREDITS, 1)
-                                .readSegment(0, segment)
-                                .end()
-                                .end()
-                                .end()));
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void rdmaNomsgWithoutAnyListIsDroppedSilently(Network network) {
-        expectDropped(
-                network,
-                List.of(
-                        call -> Words.header(call.xid(), 1, CREDITS, 1).noChunks(),
-                        call -> Words.header(call.xid(), 1, CREDITS, 1)
-                                .noChunks()
-                                .add(Words.reply(call.xid(), 0))));
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void malformedRepliesAgainAndAgainEndTheConnection(Network network) {
-        try (Rig rig = network.open();
-                RawResponder responder = new RawResponder(rig).privateData(ClientUnderTest.SERVER_DATA)) {
-            responder.onMessage((connection, call) -> {
-                if (responder.connectionCount() == 1) {
-                    for (int i = 0; i < 3; i++) {
-                        connection.send(new Words().u32(call.xid()));
-                    }
-                } else {
-                    connection.send(RawReplies.plain(call, CREDITS));
-                }
-            });
-            try (ClientUnderTest client = ClientUnderTest.start(rig, responder, builder -> builder.badReplyLimit(3))) {
-                client.works();
-                assertThat(responder.connectionCount()).isEqualTo(2);
-                client.finish();
-            }
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void repliesThatNobodyWaitsForAreDroppedAndChangeNothing(Network network) {
-        try (Case each = new Case(network, (connection, call) -> {
-            // Of nobody, with an absurd grant; the real one; a second copy; and one of a call that has ended.
-            connection.send(Words.inline(call.xid() + 1000, 1).add(Words.reply(call.xid() + 1000, 0)));
-            connection.send(RawReplies.plain(call, CREDITS));
-            connection.send(RawReplies.plain(call, CREDITS));
-            connection.send(Words.inline(call.xid() - 1, CREDITS).add(Words.reply(call.xid() - 1, 0)));
-            connection.send(Words.header(call.xid(), 1, CREDITS, 1).end().end().chunk(new Segment(0x1234, 100, 0)));
-            connection.send(Words.errorChunk(call.xid() + 1001, 1, CREDITS));
-        })) {
-            for (int i = 0; i < 20; i++) {
-                each.client.awaitSuccess(each.call());
-            }
-            each.rig.settle();
-            assertThat(each.client.count(ClientCounter.BAD_XIDS)).isPositive();
-            each.client.checkUnharmed();
-            each.client.finish();
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource
     void anErrorOfThePeerEndsTheCallAtOnceAndForGood(Network network) {
         expectFailure(
                 network,
-                Case::call,
+                ReplyCase::call,
                 Kind.PEER_ERROR_CHUNK,
                 false,
                 List.of(
@@ -317,14 +57,14 @@ class ClientBadReplyTest {
                         call -> Words.errorChunk(call.xid(), 1, CREDITS).u32(0, 0)));
         expectFailure(
                 network,
-                Case::call,
+                ReplyCase::call,
                 Kind.PEER_ERROR_VERSION,
                 false,
                 List.of(
                         call -> Words.errorVersion(call.xid(), 1, CREDITS, 1, 1),
                         call -> Words.errorVersion(call.xid(), 1, CREDITS, 2, 7)));
-        for (Function<Case, ClientUnderTest.Call> sender : List.<Function<Case, ClientUnderTest.Call>>of(
-                Case::callWithTarget, Case::callWithReplyChunk, Case::callWithBoth)) {
+        for (Function<ReplyCase, ClientUnderTest.Call> sender : List.<Function<ReplyCase, ClientUnderTest.Call>>of(
+                ReplyCase::callWithTarget, ReplyCase::callWithReplyChunk, ReplyCase::callWithBoth)) {
             expectFailure(
                     network,
                     sender,
@@ -340,7 +80,7 @@ class ClientBadReplyTest {
         Segment segment = new Segment(0x1234, 0, 0x1000);
         expectFailure(
                 network,
-                Case::call,
+                ReplyCase::call,
                 Kind.BAD_REPLY,
                 false,
                 List.of(
@@ -367,7 +107,7 @@ class ClientBadReplyTest {
         // One chunk too many; none although the result has its bytes.
         expectFailure(
                 network,
-                Case::callWithTarget,
+                ReplyCase::callWithTarget,
                 Kind.BAD_REPLY,
                 false,
                 List.of(
@@ -398,7 +138,7 @@ class ClientBadReplyTest {
                 call -> written(call, 500).add(Words.reply(call.xid(), 0).u32(1, 501, Toy.CLOSING_WORD)),
                 call -> written(call, 500).add(Words.reply(call.xid(), Toy.GARBAGE_ARGS)));
         for (Function<RawMessage, Words> answer : answers) {
-            try (Case each = new Case(
+            try (ReplyCase each = new ReplyCase(
                     network,
                     (connection, call) -> connection.send(answer.apply(call)),
                     builder -> builder.bindings(Toy.bindings()))) {
@@ -407,7 +147,7 @@ class ClientBadReplyTest {
                 each.client.finish();
             }
         }
-        try (Case each = new Case(
+        try (ReplyCase each = new ReplyCase(
                 network,
                 (connection, call) -> connection.send(
                         written(call, 500).add(Words.reply(call.xid(), 0).u32(1, 500, 1))),
@@ -446,8 +186,8 @@ class ClientBadReplyTest {
             inReplyChunk.add(call ->
                     Words.header(call.xid(), 1, CREDITS, 1).end().end().chunk(changed(replyChunk(call), change)));
         }
-        expectFailure(network, Case::callWithTarget, Kind.BAD_REPLY, true, inWriteList);
-        expectFailure(network, Case::callWithReplyChunk, Kind.BAD_REPLY, true, inReplyChunk);
+        expectFailure(network, ReplyCase::callWithTarget, Kind.BAD_REPLY, true, inWriteList);
+        expectFailure(network, ReplyCase::callWithReplyChunk, Kind.BAD_REPLY, true, inReplyChunk);
     }
 
     private static List<Segment> replyChunk(RawMessage call) {
@@ -471,7 +211,7 @@ class ClientBadReplyTest {
         // in it.
         expectFailure(
                 network,
-                Case::callWithReplyChunk,
+                ReplyCase::callWithReplyChunk,
                 Kind.BAD_REPLY,
                 false,
                 List.of(
@@ -480,7 +220,7 @@ class ClientBadReplyTest {
                         call -> RawReplies.lists(call, CREDITS, 1, List.of(), 20)));
         expectFailure(
                 network,
-                Case::callWithTarget,
+                ReplyCase::callWithTarget,
                 Kind.BAD_REPLY,
                 false,
                 List.of(call -> RawReplies.lists(call, CREDITS, 1, List.of(5000, 0, 0, 0))));
@@ -489,7 +229,7 @@ class ClientBadReplyTest {
     @ParameterizedTest
     @EnumSource
     void aReplyWhoseXidDiffersBehindTheHeaderCompletesNoCallWithForeignData(Network network) {
-        try (Case each = new Case(network, (connection, call) -> {
+        try (ReplyCase each = new ReplyCase(network, (connection, call) -> {
             connection.send(Words.inline(call.xid(), CREDITS)
                     .add(Words.reply(call.xid() + 1, 0).u32(0xbad)));
             connection.send(RawReplies.plain(call, CREDITS));
@@ -514,7 +254,8 @@ class ClientBadReplyTest {
     @ParameterizedTest
     @EnumSource
     void anInlineReplyWithoutTheOfferedReplyChunkIsTaken(Network network) {
-        try (Case each = new Case(network, (connection, call) -> connection.send(RawReplies.plain(call, CREDITS)))) {
+        try (ReplyCase each =
+                new ReplyCase(network, (connection, call) -> connection.send(RawReplies.plain(call, CREDITS)))) {
             each.client.awaitSuccess(each.callWithReplyChunk());
             each.client.checkUnharmed();
             each.client.finish();
@@ -525,7 +266,7 @@ class ClientBadReplyTest {
     @EnumSource
     void anUnusedAndAnEmptyWriteChunkSayThatThereIsNoResult(Network network) {
         List<Integer> turn = new ArrayList<>();
-        try (Case each = new Case(network, (connection, call) -> {
+        try (ReplyCase each = new ReplyCase(network, (connection, call) -> {
             Words status = Words.reply(call.xid(), 0).u32(5);
             turn.add(1);
             int segments = call.writeList().getFirst().size();
@@ -575,21 +316,6 @@ class ClientBadReplyTest {
                 assertThat(responder.connectionCount()).isEqualTo(1);
                 client.finish();
             }
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void aCallWhoseReplyIsOnlyEverMalformedEndsByItsDeadline(Network network) {
-        try (Case each = new Case(network, (connection, call) -> connection.send(new Words().u32(call.xid())))) {
-            ClientUnderTest.Call call = each.client.send(ClientUnderTest.message(
-                    Toy.call(each.client.newXid(), Toy.HOLD), builder -> builder.timeout(Duration.ofSeconds(20))));
-            each.rig.await("the call is sent", () -> each.responder.messageCount() == 2);
-            each.rig.advance(Duration.ofSeconds(21));
-            each.client.awaitFailure(call, Kind.TIMED_OUT);
-            assertThat(call.isUndecided()).isTrue();
-            each.client.works();
-            each.client.finish();
         }
     }
 }

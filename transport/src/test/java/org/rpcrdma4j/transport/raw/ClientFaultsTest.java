@@ -8,7 +8,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -50,15 +49,7 @@ class ClientFaultsTest {
         }
 
         void answerAll() {
-            responder.onMessage((connection, call) -> connection.send(RawReplies.lists(
-                            call,
-                            CREDITS,
-                            0,
-                            call.writeList().isEmpty()
-                                    ? List.of()
-                                    : Collections.nCopies(
-                                            call.writeList().getFirst().size(), 0))
-                    .add(Words.reply(call.xid(), 0))));
+            responder.onMessage((connection, call) -> connection.send(RawReplies.withoutResults(call, CREDITS)));
         }
 
         /** Pieces with holes between them, so that each takes a region of its own. */
@@ -228,13 +219,7 @@ class ClientFaultsTest {
                 List<Integer> turn = new ArrayList<>();
                 each.responder.onMessage((connection, call) -> {
                     turn.add(1);
-                    connection.send(RawReplies.lists(
-                                    call,
-                                    CREDITS,
-                                    0,
-                                    Collections.nCopies(
-                                            call.writeList().getFirst().size(), 0))
-                            .add(Words.reply(call.xid(), 0)));
+                    connection.send(RawReplies.withoutResults(call, CREDITS));
                     if (turn.size() == 1) {
                         connection.breakOff();
                     }
@@ -265,12 +250,7 @@ class ClientFaultsTest {
                 Arena arena = Arena.ofShared();
                 RawResponder responder = new RawResponder(rig).privateData(ClientUnderTest.SERVER_DATA);
                 ClientUnderTest client = ClientUnderTest.start(rig, responder)) {
-            responder.onMessage((connection, call) -> connection.send(RawReplies.lists(
-                            call,
-                            CREDITS,
-                            0,
-                            Collections.nCopies(call.writeList().getFirst().size(), 0))
-                    .add(Words.reply(call.xid(), 0))));
+            responder.onMessage((connection, call) -> connection.send(RawReplies.withoutResults(call, CREDITS)));
             MemorySegment target = arena.allocate(5000, 4096);
             List<Segment> segments = new ArrayList<>();
             for (int i = 0; i < 500; i++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.transport.raw;
 
+import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +13,13 @@ public final class RawReplies {
     /** An inline reply without results. */
     public static Words plain(RawMessage call, int credits) {
         return Words.inline(call.xid(), credits).add(Words.reply(call.xid(), 0));
+    }
+
+    /** A reply without results, for which nothing was written: the lists of the call come back unused. */
+    public static Words withoutResults(RawMessage call, int credits) {
+        int segments = call.writeList().stream().mapToInt(List::size).sum();
+        return lists(call, credits, Words.RDMA_MSG, Collections.nCopies(segments, 0))
+                .add(Words.reply(call.xid(), 0));
     }
 
     /** The lists of the call with the given lengths of the segments of its Write chunks and of its Reply chunk. */

@@ -37,6 +37,15 @@ public final class RawResponder implements AutoCloseable {
         }
     }
 
+    /** A server that answers NULL well, and nothing else, until it gets another script. */
+    public static RawResponder answeringNulls(Rig rig) {
+        return new RawResponder(rig).privateData(ClientUnderTest.SERVER_DATA).onMessage((connection, call) -> {
+            if (RawReplies.procedureOf(call) == Toy.NULL) {
+                connection.send(RawReplies.plain(call, ClientUnderTest.CREDITS));
+            }
+        });
+    }
+
     public InetSocketAddress address() {
         return endpoint.localAddress();
     }

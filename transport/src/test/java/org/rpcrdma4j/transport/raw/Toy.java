@@ -2,6 +2,7 @@
 package org.rpcrdma4j.transport.raw;
 
 import java.io.ByteArrayOutputStream;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -45,10 +46,10 @@ public final class Toy implements RequestHandler {
     public static final int GARBAGE_ARGS = 4;
     public static final int SYSTEM_ERR = 5;
 
-    /** A call that was executed, or refused by the program. */
     /** XDR: a variable-length opaque without a bound. */
     static final long UNBOUNDED = 0xffff_ffffL;
 
+    /** A call that was executed, or refused by the program. */
     public record Executed(int xid, int procedure, boolean isSuccess) {}
 
     private final List<Executed> executed = new ArrayList<>();
@@ -103,6 +104,13 @@ public final class Toy implements RequestHandler {
             bytes[i] = patternAt(seed, i);
         }
         return bytes;
+    }
+
+    /** Memory that holds the bytes, at the begin of a page. */
+    static MemorySegment memory(Arena arena, byte... bytes) {
+        MemorySegment memory = arena.allocate(Math.max(1, bytes.length), 4096);
+        MemorySegment.copy(bytes, 0, memory, ValueLayout.JAVA_BYTE, 0, bytes.length);
+        return memory.asSlice(0, bytes.length);
     }
 
     /** The checksum that STORE returns. */
