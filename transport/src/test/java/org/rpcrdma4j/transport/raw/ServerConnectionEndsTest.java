@@ -19,8 +19,8 @@ import org.rpcrdma4j.transport.event.ServerCounter;
 import org.rpcrdma4j.verbs.Access;
 import org.rpcrdma4j.verbs.cm.ConnectRefusal;
 
-/** Credits, and the ends of connections and of the server. */
-class ServerConnectionTest {
+/** Credits, and the ends of connections and of the server, by a raw client. */
+class ServerConnectionEndsTest {
 
     private static Words hold(int xid) {
         return Words.inline(xid, 8).add(Toy.call(xid, Toy.HOLD));
