@@ -42,7 +42,7 @@ class ConnectionWatchTest {
                     .end()
                     .end()
                     .end()
-                    .add(Words.call(7, TestProgram.PROGRAM, 1, TestProgram.STORE))
+                    .add(TestProgram.call(7, TestProgram.STORE))
                     .u32(1, 100, TestProgram.MARK));
             fixture.rig.settle();
             assertThat(client.hasEnded()).isFalse();
@@ -72,7 +72,7 @@ class ConnectionWatchTest {
             fixture.exchange(
                     client,
                     Words.inline(1, 64)
-                            .add(Words.call(1, TestProgram.PROGRAM, 1, TestProgram.FETCH))
+                            .add(TestProgram.call(1, TestProgram.FETCH))
                             .u32(1, 3000));
             assertThat(rig.serverDevice().ledger().regions()).isEqualTo(regions + 1);
             rig.advance(ServerOptions.DEFAULT.trimDelay().multipliedBy(4));

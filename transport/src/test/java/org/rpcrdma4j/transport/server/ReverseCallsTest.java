@@ -2,6 +2,7 @@
 package org.rpcrdma4j.transport.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.rpcrdma4j.transport.server.ServerFixture.XID;
 import static org.rpcrdma4j.transport.server.ServerFixture.assertNullReply;
 import static org.rpcrdma4j.transport.server.ServerFixture.nullCall;
 
@@ -24,7 +25,6 @@ import org.rpcrdma4j.transport.raw.Words;
 /** Calls from the server to a client: RFC 8167. */
 class ReverseCallsTest {
 
-    private static final int XID = 0x7b3f1c20;
     private static final int CALLBACK = 0x4000_0000;
     private static final Duration LONG = Duration.ofSeconds(20);
 

@@ -58,7 +58,7 @@ class SendQueueTest {
                     .chunk(segments)
                     .end()
                     .end()
-                    .add(Words.call(call, TestProgram.PROGRAM, 1, TestProgram.FETCH))
+                    .add(TestProgram.call(call, TestProgram.FETCH))
                     .u32(1, 1000));
         }
         fixture.await("all are answered", () -> client.messageCount() == 8 || client.hasEnded());

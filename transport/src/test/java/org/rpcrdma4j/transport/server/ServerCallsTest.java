@@ -2,43 +2,25 @@
 package org.rpcrdma4j.transport.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.rpcrdma4j.transport.server.ServerFixture.XID;
 import static org.rpcrdma4j.transport.server.ServerFixture.nullCall;
 
 import java.util.Arrays;
-import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.rpcrdma4j.transport.event.ServerCounter;
 import org.rpcrdma4j.transport.raw.Network;
 import org.rpcrdma4j.transport.raw.RawConnection;
 import org.rpcrdma4j.transport.raw.RawMessage;
 import org.rpcrdma4j.transport.raw.Segment;
 import org.rpcrdma4j.transport.raw.Words;
-import org.rpcrdma4j.verbs.Access;
 
 /** Calls in all forms from a client that makes every byte itself. */
 class ServerCallsTest {
 
-    private static final int XID = 0x7b3f1c20;
-
-    private static Words call(int xid, int procedure) {
-        return Words.call(xid, TestProgram.PROGRAM, 1, procedure);
-    }
-
     /** STORE's arguments up to the bytes of its only item, which are at 48. */
     private static Words storeHead(int xid, int length) {
-        return call(xid, TestProgram.STORE).u32(1, length);
-    }
-
-    private static RawConnection.Exposed source(RawConnection client, byte... content) {
-        return client.expose(content.length, Access.REMOTE_READ).fill(content);
-    }
-
-    private static RawConnection.Exposed target(RawConnection client, int length) {
-        byte[] rubbish = new byte[length];
-        Arrays.fill(rubbish, (byte) 0xEE);
-        return client.expose(length, Access.REMOTE_WRITE).fill(rubbish);
+        return TestProgram.call(xid, TestProgram.STORE).u32(1, length);
     }
 
     @ParameterizedTest
@@ -82,7 +64,7 @@ class ServerCallsTest {
         try (ServerFixture fixture = new ServerFixture(network)) {
             RawConnection client = fixture.connect();
             byte[] data = TestProgram.result(4097);
-            RawConnection.Exposed memory = source(client, Arrays.copyOf(data, 4100));
+            RawConnection.Exposed memory = ServerFixture.source(client, Arrays.copyOf(data, 4100));
             Segment[][] cuts = {
                 {memory.part(0, 4097)},
                 {memory.part(0, 4100)},
@@ -115,15 +97,15 @@ class ServerCallsTest {
     void putsSeveralReadChunksIntoAnyFormOfCall(Network network) {
         try (ServerFixture fixture = new ServerFixture(network)) {
             RawConnection client = fixture.connect();
-            RawConnection.Exposed one = source(client, TestProgram.result(5));
-            RawConnection.Exposed two = source(client, TestProgram.result(9000));
+            RawConnection.Exposed one = ServerFixture.source(client, TestProgram.result(5));
+            RawConnection.Exposed two = ServerFixture.source(client, TestProgram.result(9000));
             // Items at 48 (5 bytes), 64 (3 bytes, in the stream), 76 (9000 bytes).
             Words base = storeHead(XID, 5);
             base = Words.hex(base.toString()).u32(TestProgram.MARK).opaque((byte) 1, (byte) 2, (byte) 3);
             base.u32(TestProgram.MARK, 9000, TestProgram.MARK);
             byte[] body = base.toBytes();
             body[43] = 3;
-            RawConnection.Exposed longCall = source(client, body);
+            RawConnection.Exposed longCall = ServerFixture.source(client, body);
             RawMessage reply = fixture.exchange(
                     client,
                     Words.header(XID, 1, 64, Words.RDMA_MSG)
@@ -160,8 +142,8 @@ class ServerCallsTest {
     void servesALongCallOfAnySizeAndAnySegments(Network network) {
         try (ServerFixture fixture = new ServerFixture(network)) {
             RawConnection client = fixture.connect();
-            byte[] body = call(XID, TestProgram.NULL).toBytes();
-            RawConnection.Exposed memory = source(client, body);
+            byte[] body = TestProgram.call(XID, TestProgram.NULL).toBytes();
+            RawConnection.Exposed memory = ServerFixture.source(client, body);
             RawMessage reply = fixture.exchange(
                     client,
                     Words.header(XID, 1, 64, Words.RDMA_NOMSG)
@@ -170,11 +152,11 @@ class ServerCallsTest {
                             .end()
                             .end());
             ServerFixture.assertNullReply(reply, XID);
-            byte[] large = call(XID, TestProgram.ECHO)
+            byte[] large = TestProgram.call(XID, TestProgram.ECHO)
                     .opaque(TestProgram.result(40_003))
                     .toBytes();
-            RawConnection.Exposed largeMemory = source(client, large);
-            RawConnection.Exposed room = target(client, 65_536);
+            RawConnection.Exposed largeMemory = ServerFixture.source(client, large);
+            RawConnection.Exposed room = ServerFixture.target(client, 65_536);
             Words header = Words.header(XID, 1, 64, Words.RDMA_NOMSG);
             int step = large.length / 40;
             for (int i = 0; i < 40; i++) {
@@ -199,8 +181,8 @@ class ServerCallsTest {
         // U01.
         try (ServerFixture fixture = new ServerFixture(network)) {
             RawConnection client = fixture.connect();
-            RawConnection.Exposed memory = source(client, TestProgram.result(8));
-            RawConnection.Exposed room = target(client, 4096);
+            RawConnection.Exposed memory = ServerFixture.source(client, TestProgram.result(8));
+            RawConnection.Exposed room = ServerFixture.target(client, 4096);
             for (int lists = 0; lists < 8; lists++) {
                 boolean reads = (lists & 1) != 0;
                 Words header = Words.header(XID, 1, 64, Words.RDMA_MSG);
@@ -219,7 +201,7 @@ class ServerCallsTest {
                 }
                 Words body = reads
                         ? storeHead(XID, 8).u32(TestProgram.MARK)
-                        : call(XID, TestProgram.ECHO).opaque((byte) lists);
+                        : TestProgram.call(XID, TestProgram.ECHO).opaque((byte) lists);
                 RawMessage reply = fixture.exchange(client, header.add(body));
                 Words expected = Words.reply(XID, 0);
                 assertThat(reply.body()).isEqualTo((reads ? expected.u32(1) : expected.opaque((byte) lists)).toBytes());
@@ -236,170 +218,6 @@ class ServerCallsTest {
         }
     }
 
-    private static Words fetch(int xid, int... lengths) {
-        return call(xid, TestProgram.FETCH).u32(lengths.length).u32(lengths);
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void writesResultsOfEveryLengthWithoutTheirPadAndSaysHowMuch(Network network) {
-        try (ServerFixture fixture = new ServerFixture(network)) {
-            RawConnection client = fixture.connect();
-            for (int length = 0; length <= 67; length++) {
-                RawConnection.Exposed room = target(client, 80);
-                Segment[] offered = {room.part(0, 10), room.part(10, 7), room.part(17, 60)};
-                RawMessage reply = fixture.exchange(
-                        client,
-                        Words.header(XID, 1, 64, Words.RDMA_MSG)
-                                .end()
-                                .chunk(offered)
-                                .end()
-                                .end()
-                                .add(fetch(XID, length)));
-                assertThat(reply.body())
-                        .isEqualTo(Words.reply(XID, 0)
-                                .u32(1, length, TestProgram.MARK)
-                                .toBytes());
-                int first = Math.min(length, 10);
-                int second = Math.min(length - first, 7);
-                assertThat(reply.writeList())
-                        .containsExactly(List.of(
-                                offered[0].withLength(first),
-                                offered[1].withLength(second),
-                                offered[2].withLength(length - first - second)));
-                byte[] expected = new byte[80];
-                Arrays.fill(expected, (byte) 0xEE);
-                System.arraycopy(TestProgram.result(length), 0, expected, 0, length);
-                assertThat(room.bytes()).isEqualTo(expected);
-            }
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void fillsWriteChunksInOrderAndLeavesTheRestInline(Network network) {
-        try (ServerFixture fixture = new ServerFixture(network)) {
-            RawConnection client = fixture.connect();
-            for (int chunks = 1; chunks <= 4; chunks++) {
-                RawConnection.Exposed room = target(client, 400);
-                Words header = Words.header(XID, 1, 64, Words.RDMA_MSG).end();
-                for (int i = 0; i < chunks; i++) {
-                    header.chunk(room.part(100 * i, 100));
-                }
-                RawMessage reply = fixture.exchange(client, header.end().end().add(fetch(XID, 10, 0, 20, 30)));
-                Words expected = Words.reply(XID, 0).u32(4, 10);
-                int[] lengths = {10, 20, 30, 0};
-                expected.u32(TestProgram.MARK, 0, TestProgram.MARK, 20);
-                if (chunks < 2) {
-                    expected.padded(TestProgram.result(20));
-                }
-                expected.u32(TestProgram.MARK, 30);
-                if (chunks < 3) {
-                    expected.padded(TestProgram.result(30));
-                }
-                expected.u32(TestProgram.MARK);
-                assertThat(reply.body()).isEqualTo(expected.toBytes());
-                for (int i = 0; i < chunks; i++) {
-                    assertThat(reply.writeList().get(i))
-                            .containsExactly(room.part(100 * i, 100).withLength(lengths[i]));
-                    assertThat(Arrays.copyOfRange(room.bytes(), 100 * i, 100 * i + lengths[i]))
-                            .isEqualTo(TestProgram.result(lengths[i]));
-                }
-            }
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void returnsAnEmptyWriteChunkForAResultThatIsWantedInline(Network network) {
-        try (ServerFixture fixture = new ServerFixture(network)) {
-            RawConnection client = fixture.connect();
-            RawConnection.Exposed room = target(client, 200);
-            RawMessage reply = fixture.exchange(
-                    client,
-                    Words.header(XID, 1, 64, Words.RDMA_MSG)
-                            .end()
-                            .chunk(room.part(0, 100))
-                            .chunk()
-                            .chunk(room.part(100, 100))
-                            .end()
-                            .end()
-                            .add(fetch(XID, 10, 21, 30)));
-            assertThat(reply.writeList())
-                    .containsExactly(List.of(room.part(0, 10)), List.of(), List.of(room.part(100, 30)));
-            assertThat(reply.body())
-                    .isEqualTo(Words.reply(XID, 0)
-                            .u32(3, 10, TestProgram.MARK, 21)
-                            .padded(TestProgram.result(21))
-                            .u32(TestProgram.MARK, 30, TestProgram.MARK)
-                            .toBytes());
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void usesWriteAndReplyChunkTogether(Network network) {
-        try (ServerFixture fixture = new ServerFixture(network)) {
-            RawConnection client = fixture.connect();
-            RawConnection.Exposed room = target(client, 70_000);
-            RawConnection.Exposed rest = target(client, 70_000);
-            RawMessage reply = fixture.exchange(
-                    client,
-                    Words.header(XID, 1, 64, Words.RDMA_MSG)
-                            .end()
-                            .chunk(room.segment())
-                            .end()
-                            .chunk(rest.part(0, 6), rest.part(6, 69_994))
-                            .add(fetch(XID, 60_000, 50_001)));
-            assertThat(reply.procedure()).isEqualTo(Words.RDMA_NOMSG);
-            assertThat(reply.writeList()).containsExactly(List.of(room.part(0, 60_000)));
-            byte[] expected = Words.reply(XID, 0)
-                    .u32(2, 60_000, TestProgram.MARK)
-                    .opaque(TestProgram.result(50_001))
-                    .u32(TestProgram.MARK)
-                    .toBytes();
-            assertThat(reply.replyChunk()).containsExactly(rest.part(0, 6), rest.part(6, expected.length - 6));
-            assertThat(Arrays.copyOf(rest.bytes(), expected.length)).isEqualTo(expected);
-            assertThat(Arrays.copyOf(room.bytes(), 60_000)).isEqualTo(TestProgram.result(60_000));
-            assertThat(fixture.count(ServerCounter.NOMSG_REPLIES)).isEqualTo(1);
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void invalidatesTheOnlyHandleOfACallWhenBothEndsAllowIt(Network network) {
-        try (ServerFixture fixture = new ServerFixture(network)) {
-            RawConnection client = fixture.connect(ServerFixture.INVALIDATED);
-            RawConnection.Exposed room = target(client, 100);
-            RawConnection.Exposed other = target(client, 100);
-            Words call = Words.header(XID, 1, 64, Words.RDMA_MSG)
-                    .end()
-                    .chunk(room.part(0, 50), room.part(50, 50))
-                    .end()
-                    .chunk(other.segment())
-                    .add(fetch(XID, 80));
-            assertThat(fixture.exchange(client, call).invalidatedKey()).isNull();
-            call = Words.header(XID, 1, 64, Words.RDMA_MSG)
-                    .end()
-                    .chunk(room.part(0, 50), room.part(50, 50))
-                    .end()
-                    .end()
-                    .add(fetch(XID, 80));
-            assertThat(fixture.exchange(client, call).invalidatedKey())
-                    .isEqualTo(room.segment().handle());
-            // RFC 8797, Section 4.1: the client has not set R.
-            RawConnection plain = fixture.connect();
-            RawConnection.Exposed third = target(plain, 100);
-            call = Words.header(XID, 1, 64, Words.RDMA_MSG)
-                    .end()
-                    .chunk(third.segment())
-                    .end()
-                    .end()
-                    .add(fetch(XID, 80));
-            assertThat(fixture.exchange(plain, call).invalidatedKey()).isNull();
-        }
-    }
-
     @ParameterizedTest
     @EnumSource
     void servesTheLargestCallThatEveryNfsServerMustServe(Network network) {
@@ -408,10 +226,10 @@ class ServerCallsTest {
             RawConnection client = fixture.connect();
             byte[] data = TestProgram.result(1603);
             byte[] body = storeHead(XID, data.length).u32(TestProgram.MARK).toBytes();
-            RawConnection.Exposed longCall = source(client, body);
-            RawConnection.Exposed item = source(client, data);
-            RawConnection.Exposed room = target(client, 1600);
-            RawConnection.Exposed reply = target(client, 1600);
+            RawConnection.Exposed longCall = ServerFixture.source(client, body);
+            RawConnection.Exposed item = ServerFixture.source(client, data);
+            RawConnection.Exposed room = ServerFixture.target(client, 1600);
+            RawConnection.Exposed reply = ServerFixture.target(client, 1600);
             Words header = Words.header(XID, 1, 64, Words.RDMA_NOMSG);
             for (int i = 0; i < 16; i++) {
                 header.readSegment(0, longCall.part(3 * i, i == 15 ? body.length - 45 : 3));

@@ -3,6 +3,7 @@ package org.rpcrdma4j.transport.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.rpcrdma4j.transport.server.ServerFixture.XID;
 import static org.rpcrdma4j.transport.server.ServerFixture.assertNullReply;
 import static org.rpcrdma4j.transport.server.ServerFixture.nullCall;
 
@@ -27,8 +28,6 @@ import org.rpcrdma4j.verbs.cm.ConnectRefusal;
 /** Credits, limits and the end of connections, as a raw client sees them. */
 class ServerConnectionTest {
 
-    private static final int XID = 0x7b3f1c20;
-
     private static Words store(int xid, int length, Segment... segments) {
         Words header = Words.header(xid, 1, 64, Words.RDMA_MSG);
         for (Segment segment : segments) {
@@ -37,7 +36,7 @@ class ServerConnectionTest {
         return header.end()
                 .end()
                 .end()
-                .add(Words.call(xid, TestProgram.PROGRAM, 1, TestProgram.STORE))
+                .add(TestProgram.call(xid, TestProgram.STORE))
                 .u32(1, length, TestProgram.MARK);
     }
 
@@ -47,7 +46,7 @@ class ServerConnectionTest {
                 .chunk(segments)
                 .end()
                 .end()
-                .add(Words.call(xid, TestProgram.PROGRAM, 1, TestProgram.FETCH))
+                .add(TestProgram.call(xid, TestProgram.FETCH))
                 .u32(1, length);
     }
 

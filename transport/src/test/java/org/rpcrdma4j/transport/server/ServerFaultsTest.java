@@ -106,14 +106,14 @@ class ServerFaultsTest {
                     .end()
                     .end()
                     .end()
-                    .add(Words.call(xid, TestProgram.PROGRAM, 1, TestProgram.STORE))
+                    .add(TestProgram.call(xid, TestProgram.STORE))
                     .u32(1, SIZE, TestProgram.MARK);
         } else {
             message.end()
                     .chunk(memory.part(0, 1), memory.part(1, SIZE - 1))
                     .end()
                     .end()
-                    .add(Words.call(xid, TestProgram.PROGRAM, 1, TestProgram.FETCH))
+                    .add(TestProgram.call(xid, TestProgram.FETCH))
                     .u32(1, SIZE);
         }
         client.send(message);

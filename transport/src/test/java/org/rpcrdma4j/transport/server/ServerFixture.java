@@ -8,6 +8,7 @@ import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -20,6 +21,7 @@ import org.rpcrdma4j.transport.raw.RawMessage;
 import org.rpcrdma4j.transport.raw.RawRequester;
 import org.rpcrdma4j.transport.raw.Rig;
 import org.rpcrdma4j.transport.raw.Words;
+import org.rpcrdma4j.verbs.Access;
 
 /** A server with the test program, and raw clients for it. Closing it ends the server in order and looks that nothing is left. */
 final class ServerFixture implements AutoCloseable {
@@ -29,6 +31,9 @@ final class ServerFixture implements AutoCloseable {
 
     /** Both sizes 4096, may be invalidated. */
     static final String INVALIDATED = "f6ab0e18 01010303";
+
+    /** The XID of calls that are alone. */
+    static final int XID = 0x7b3f1c20;
 
     static final Duration GRACE = Duration.ofSeconds(5);
 
@@ -116,8 +121,38 @@ final class ServerFixture implements AutoCloseable {
         assertThat(client.messageCount()).isEqualTo(before + 1);
     }
 
+    /** Sends what must be answered by one ERR_CHUNK for {@link #XID} and not be executed; the connection lives. */
+    void assertRefused(RawConnection client, byte[] message) {
+        RawMessage reply = exchange(client, message);
+        assertThat(reply.isErrorChunk()).as("%s", reply).isTrue();
+        assertThat(reply.xid()).isEqualTo(XID);
+        assertThat(reply.version()).isEqualTo(1);
+        assertThat(reply.credits()).isPositive();
+        assertThat(reply.invalidatedKey()).isNull();
+        int before = client.messageCount();
+        assertNullReply(exchange(client, nullCall(1)), 1);
+        assertThat(client.messageCount()).isEqualTo(before + 1);
+        assertThat(program.stored).isEmpty();
+    }
+
+    void assertRefused(RawConnection client, Words message) {
+        assertRefused(client, message.toBytes());
+    }
+
+    /** Memory of the client for the server to read. */
+    static RawConnection.Exposed source(RawConnection client, byte... content) {
+        return client.expose(content.length, Access.REMOTE_READ).fill(content);
+    }
+
+    /** Memory of the client for the server to write, full of {@code 0xEE}. */
+    static RawConnection.Exposed target(RawConnection client, int length) {
+        byte[] rubbish = new byte[length];
+        Arrays.fill(rubbish, (byte) 0xEE);
+        return client.expose(length, Access.REMOTE_WRITE).fill(rubbish);
+    }
+
     static Words nullCall(int xid) {
-        return Words.inline(xid, 64).add(Words.call(xid, TestProgram.PROGRAM, 1, TestProgram.NULL));
+        return Words.inline(xid, 64).add(TestProgram.call(xid, TestProgram.NULL));
     }
 
     static void assertNullReply(RawMessage reply, int xid) {

@@ -2,6 +2,7 @@
 package org.rpcrdma4j.transport.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.rpcrdma4j.transport.server.ServerFixture.XID;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.InvocationTargetException;
@@ -28,7 +29,6 @@ import org.rpcrdma4j.verbs.RdmaDevice;
 /** Whose memory is what, when a reply is on its way, and when there is too little of it. */
 class ServerMemoryTest {
 
-    private static final int XID = 0x7b3f1c20;
     private static final int BYTES = 20_000;
 
     /** Answers with the arguments, as an eligible result, from where they lie. */
@@ -69,7 +69,7 @@ class ServerMemoryTest {
                         .chunk(room.segment())
                         .end()
                         .end()
-                        .add(Words.call(XID, TestProgram.PROGRAM, 1, TestProgram.FETCH))
+                        .add(TestProgram.call(XID, TestProgram.FETCH))
                         .raw(data));
                 fixture.await("the call is there", () -> held.size() == 1);
                 echo(held.take(), released);
@@ -99,7 +99,7 @@ class ServerMemoryTest {
                 RawConnection client = fixture.connect();
                 RawConnection.Exposed source = client.expose(60_000, Access.REMOTE_READ);
                 RawConnection.Exposed room = client.expose(1 << 20, Access.REMOTE_WRITE);
-                source.fill(Words.call(XID, TestProgram.PROGRAM, 1, TestProgram.ECHO)
+                source.fill(TestProgram.call(XID, TestProgram.ECHO)
                         .opaque(new byte[59_900])
                         .toBytes());
                 RawMessage reply = fixture.exchange(

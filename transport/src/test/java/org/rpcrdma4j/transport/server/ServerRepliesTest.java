@@ -2,6 +2,7 @@
 package org.rpcrdma4j.transport.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.rpcrdma4j.transport.server.ServerFixture.XID;
 import static org.rpcrdma4j.transport.server.ServerFixture.assertNullReply;
 import static org.rpcrdma4j.transport.server.ServerFixture.nullCall;
 
@@ -34,7 +35,6 @@ import org.rpcrdma4j.verbs.Access;
 /** Where a handler's results may lie, and what else it may do. */
 class ServerRepliesTest {
 
-    private static final int XID = 0x7b3f1c20;
     private static final int SIZE = 50_000;
 
     private static Words fetch(Segment... segments) {
@@ -43,7 +43,7 @@ class ServerRepliesTest {
                 .chunk(segments)
                 .end()
                 .end()
-                .add(Words.call(XID, TestProgram.PROGRAM, 1, TestProgram.FETCH))
+                .add(TestProgram.call(XID, TestProgram.FETCH))
                 .u32(1, SIZE);
     }
 
@@ -76,7 +76,7 @@ class ServerRepliesTest {
                             .end()
                             .end()
                             .chunk(room.part(0, 33), room.part(33, SIZE + 60))
-                            .add(Words.call(XID, TestProgram.PROGRAM, 1, TestProgram.FETCH))
+                            .add(TestProgram.call(XID, TestProgram.FETCH))
                             .u32(1, SIZE));
             byte[] expected = Words.reply(XID, 0)
                     .u32(1)
@@ -152,7 +152,7 @@ class ServerRepliesTest {
                             .chunk(room.segment())
                             .end()
                             .end()
-                            .add(Words.call(XID, TestProgram.PROGRAM, 1, TestProgram.ECHO))
+                            .add(TestProgram.call(XID, TestProgram.ECHO))
                             .opaque());
             assertThat(reply.writeList()).containsExactly(List.of(room.segment().withLength(0)));
             assertThat(reply.body()).hasSize(32 + 12);
@@ -217,8 +217,7 @@ class ServerRepliesTest {
             assertThat(reply.body()).isEqualTo(Words.reply(XID, 2).u32(1, 1).toBytes());
             reply = fixture.exchange(client, Words.inline(XID, 1).add(Words.call(XID, 7, 1, 0)));
             assertThat(reply.body()).isEqualTo(Words.reply(XID, 1).toBytes());
-            reply = fixture.exchange(
-                    client, Words.inline(XID, 1).add(Words.call(XID, TestProgram.PROGRAM, 1, 0xFFFF_FFFF)));
+            reply = fixture.exchange(client, Words.inline(XID, 1).add(TestProgram.call(XID, 0xFFFF_FFFF)));
             assertThat(reply.body()).isEqualTo(Words.reply(XID, 3).toBytes());
         }
     }

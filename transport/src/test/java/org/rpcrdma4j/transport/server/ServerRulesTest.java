@@ -3,6 +3,7 @@ package org.rpcrdma4j.transport.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.rpcrdma4j.transport.server.ServerFixture.XID;
 import static org.rpcrdma4j.transport.server.ServerFixture.assertNullReply;
 import static org.rpcrdma4j.transport.server.ServerFixture.nullCall;
 
@@ -29,13 +30,12 @@ import org.rpcrdma4j.verbs.Access;
 /** Rules of the RFCs that no other test of the server shows by itself. */
 class ServerRulesTest {
 
-    private static final int XID = 0x7b3f1c20;
     private static final int CALLBACK = 0x4000_0000;
     private static final Duration LONG = Duration.ofSeconds(20);
     private static final int ITEM_POSITION = 48;
 
     private static Words call(int procedure) {
-        return Words.call(XID, TestProgram.PROGRAM, 1, procedure);
+        return TestProgram.call(XID, procedure);
     }
 
     private static byte[] sequence(int length) {

@@ -54,9 +54,8 @@ class ServerWithClientTest {
     }
 
     private static MemorySegment head(RpcRdmaClient client, int procedure, int... arguments) {
-        return MemorySegment.ofArray(Words.call(client.nextXid(), TestProgram.PROGRAM, 1, procedure)
-                .u32(arguments)
-                .toBytes());
+        return MemorySegment.ofArray(
+                TestProgram.call(client.nextXid(), procedure).u32(arguments).toBytes());
     }
 
     @ParameterizedTest
@@ -126,8 +125,8 @@ class ServerWithClientTest {
         try (ServerFixture fixture = new ServerFixture(network)) {
             RpcRdmaClient client = client(fixture);
             for (int size : new int[] {100, 4000, 4001, 50_003, 1_000_000}) {
-                Words call = Words.call(client.nextXid(), TestProgram.PROGRAM, 1, TestProgram.ECHO)
-                        .opaque(TestProgram.result(size));
+                Words call =
+                        TestProgram.call(client.nextXid(), TestProgram.ECHO).opaque(TestProgram.result(size));
                 Reply reply = await(
                         fixture,
                         client.send(CallMessage.builder(MemorySegment.ofArray(call.toBytes()))

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.rpcrdma4j.transport.raw.Words;
 import org.rpcrdma4j.transport.rpc.AcceptStatus;
 import org.rpcrdma4j.transport.rpc.CallHeader;
 import org.rpcrdma4j.transport.rpc.ReplyHeader;
@@ -40,10 +41,10 @@ final class TestProgram implements RequestHandler {
     static final int MARK = 0x4D41_524B;
     private static final int LARGEST = 1 << 24;
 
-    static final Bindings BINDINGS = Bindings.none(1 << 20).with(PROGRAM, 1, 1, new Binding());
     /** XDR: a variable-length opaque without a bound. */
     private static final long UNBOUNDED = 0xffff_ffffL;
 
+    static final Bindings BINDINGS = Bindings.none(1 << 20).with(PROGRAM, 1, 1, new Binding());
 
     /** What was stored, in the order of the calls. */
     final List<byte[]> stored = new CopyOnWriteArrayList<>();
@@ -66,6 +67,16 @@ final class TestProgram implements RequestHandler {
         return bytes;
     }
 
+    /** The header of a call, its arguments to follow. */
+    static Words call(int xid, int procedure) {
+        return Words.call(xid, PROGRAM, 1, procedure);
+    }
+
+    /** A FETCH of results of these lengths. */
+    static Words fetch(int xid, int... lengths) {
+        return call(xid, FETCH).u32(lengths.length).u32(lengths);
+    }
+
     @Override
     public void onRequest(ServerRequest request) throws Exception {
         calls.incrementAndGet();
@@ -83,8 +94,8 @@ final class TestProgram implements RequestHandler {
         try {
             switch (call.procedure()) {
                 case NULL -> {}
-                case STORE -> store(in, out, request);
-                case FETCH -> fetch(in, out, request);
+                case STORE -> answerStore(in, out, request);
+                case FETCH -> answerFetch(in, out, request);
                 case ECHO -> out.writeOpaque(in.readOpaque(LARGEST));
                 case FAIL -> throw new IllegalStateException("as asked for");
                 default -> {
@@ -100,7 +111,7 @@ final class TestProgram implements RequestHandler {
         request.reply(out);
     }
 
-    private void store(XdrReader in, XdrWriter out, ServerRequest request) throws XdrException {
+    private void answerStore(XdrReader in, XdrWriter out, ServerRequest request) throws XdrException {
         int count = in.readInt();
         List<byte[]> all = new ArrayList<>();
         for (int i = 0; i < count; i++) {
@@ -114,7 +125,7 @@ final class TestProgram implements RequestHandler {
         out.writeInt(count);
     }
 
-    private static void fetch(XdrReader in, XdrWriter out, ServerRequest request) throws XdrException {
+    private static void answerFetch(XdrReader in, XdrWriter out, ServerRequest request) throws XdrException {
         int count = in.readInt();
         out.writeInt(count);
         for (int i = 0; i < count; i++) {
