@@ -4,11 +4,16 @@ package org.rpcrdma4j.transport.rpc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.rpcrdma4j.transport.rpc.OddProgram.CARELESS;
+import static org.rpcrdma4j.transport.rpc.OddProgram.CHOOSE;
+import static org.rpcrdma4j.transport.rpc.OddProgram.ECHO;
+import static org.rpcrdma4j.transport.rpc.OddProgram.FAIL;
+import static org.rpcrdma4j.transport.rpc.OddProgram.HUGE;
+import static org.rpcrdma4j.transport.rpc.OddProgram.PROGRAM;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
@@ -26,57 +31,9 @@ import org.rpcrdma4j.transport.xdr.XdrWriter;
 class ProgramTableTest {
 
     private static final int XID = 0xcafe0001;
-    private static final int PROGRAM = 0x20000001;
-    private static final int ECHO = 1;
-    private static final int CHOOSE = 2;
-    private static final int FAIL = 3;
-    private static final int HUGE = 4;
-    private static final int CARELESS = 5;
 
-    private final AtomicInteger calls = new AtomicInteger();
-    private final ProgramTable table = new ProgramTable(List.of(program(Authenticator.NONE_AND_SYS)));
-
-    /** Versions 2 and 4. */
-    private RpcProgram program(Authenticator authenticator) {
-        RpcProgram.Builder builder = RpcProgram.program(PROGRAM, "test").authenticator(authenticator);
-        for (int version : new int[] {4, 2}) {
-            builder.procedure(version, ECHO, RpcProcedure.of(in -> in.readOpaque(16), (bytes, request, results) -> {
-                        calls.incrementAndGet();
-                        results.writeOpaque(bytes);
-                    }))
-                    .procedure(version, CHOOSE, RpcProcedure.of(ProgramTableTest::choice, (text, request, results) -> {
-                        calls.incrementAndGet();
-                        results.writeString(text);
-                    }))
-                    .procedure(version, FAIL, request -> {
-                        request.results().writeInt(1);
-                        throw new IllegalStateException("the disk is gone");
-                    })
-                    .procedure(version, HUGE, request -> {
-                        for (int i = 0; i < 10_000; i++) {
-                            request.results().writeInt(i);
-                        }
-                    })
-                    .procedure(version, CARELESS, request -> request.results().writeInt(1));
-        }
-        return builder.build();
-    }
-
-    /** A bool, an enum of two values, a union without default, an array of at most two. */
-    private static String choice(XdrReader in) throws XdrException {
-        StringBuilder text = new StringBuilder();
-        text.append(in.readBool()).append(in.readEnum(1, 2));
-        int discriminant = in.readInt();
-        switch (discriminant) {
-            case 3 -> text.append(in.readInt());
-            case 5 -> text.append('-');
-            default -> throw in.bad("discriminant", discriminant);
-        }
-        for (int i = in.readCount(2, 4); i > 0; i--) {
-            text.append(in.readInt());
-        }
-        return text.toString();
-    }
+    private final OddProgram odd = new OddProgram();
+    private final ProgramTable table = new ProgramTable(List.of(odd.program(Authenticator.NONE_AND_SYS)));
 
     private static XdrWriter call(int program, int version, int procedure, OpaqueAuth credential, OpaqueAuth verifier) {
         XdrWriter out = new XdrWriter();
@@ -172,7 +129,7 @@ class ProgramTableTest {
 
     @Test
     void nullProcedureIsThereWithAuthNoneWhateverItsBody() throws XdrException {
-        ProgramTable strict = new ProgramTable(List.of(program(Authenticator.SYS_ONLY)));
+        ProgramTable strict = new ProgramTable(List.of(odd.program(Authenticator.SYS_ONLY)));
         for (int length : new int[] {0, 4, 400}) {
             OpaqueAuth none = new OpaqueAuth(0, MemorySegment.ofArray(new byte[length]));
             answered(accepted(AcceptStatus.SUCCESS), call(PROGRAM, 2, 0, none, OpaqueAuth.NONE));
@@ -198,7 +155,7 @@ class ProgramTableTest {
             cut.writeBytes(MemorySegment.ofArray(whole).asSlice(0, length));
             answered(accepted(AcceptStatus.GARBAGE_ARGS), cut);
         }
-        assertThat(calls).hasValue(0);
+        assertThat(odd.calls).hasValue(0);
     }
 
     @Test
@@ -208,7 +165,7 @@ class ProgramTableTest {
             call.writeBytes(MemorySegment.ofArray(new byte[more]));
             answered(accepted(AcceptStatus.GARBAGE_ARGS), call);
         }
-        assertThat(calls).hasValue(0);
+        assertThat(odd.calls).hasValue(0);
         answered(accepted(AcceptStatus.GARBAGE_ARGS), arguments(0, 1));
     }
 
@@ -229,7 +186,7 @@ class ProgramTableTest {
     void badBoolEnumUnionAndCountAreGarbage() throws XdrException {
         assertThat(ReplyHeader.decode(reply(arguments(CHOOSE, 1, 2, 3, 9, 2, 7, 8))))
                 .isEqualTo(accepted(AcceptStatus.SUCCESS));
-        int executed = calls.get();
+        int executed = odd.calls.get();
         int[][] bad = {
             {2, 2, 5, 0},
             {0xffffffff, 2, 5, 0},
@@ -243,7 +200,7 @@ class ProgramTableTest {
         for (int[] words : bad) {
             answered(accepted(AcceptStatus.GARBAGE_ARGS), arguments(CHOOSE, words));
         }
-        assertThat(calls).hasValue(executed);
+        assertThat(odd.calls).hasValue(executed);
     }
 
     @Test
@@ -299,12 +256,12 @@ class ProgramTableTest {
             call.writeString("x");
             answered(denied(AuthStatus.AUTH_REJECTEDCRED), call);
         }
-        assertThat(calls).hasValue(0);
+        assertThat(odd.calls).hasValue(0);
     }
 
     @Test
     void callerOfARefusedKindIsDenied() throws XdrException {
-        ProgramTable strict = new ProgramTable(List.of(program(Authenticator.SYS_ONLY)));
+        ProgramTable strict = new ProgramTable(List.of(odd.program(Authenticator.SYS_ONLY)));
         answered(strict, denied(AuthStatus.AUTH_TOOWEAK), arguments(ECHO, 0));
         XdrWriter call = call(PROGRAM, 4, ECHO, CredentialTest.sys(4, 16, 16), OpaqueAuth.NONE);
         call.writeInt(0);
@@ -354,7 +311,7 @@ class ProgramTableTest {
 
     @Test
     void programsAreDistinctAndHaveAVersion() {
-        RpcProgram program = program(Authenticator.NONE_AND_SYS);
+        RpcProgram program = odd.program(Authenticator.NONE_AND_SYS);
         assertThatIllegalArgumentException().isThrownBy(() -> new ProgramTable(List.of(program, program)));
         assertThatIllegalStateException()
                 .isThrownBy(() -> RpcProgram.program(1, "empty").build());
