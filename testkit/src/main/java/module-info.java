@@ -10,6 +10,7 @@ module org.rpcrdma4j.testkit {
     requires transitive org.rpcrdma4j.verbs;
     requires static org.jspecify;
 
+    exports org.rpcrdma4j.testkit;
     exports org.rpcrdma4j.testkit.capture;
     exports org.rpcrdma4j.testkit.contract;
     exports org.rpcrdma4j.testkit.proxy;

@@ -17,11 +17,12 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rpcrdma4j.bridge.BridgeEnd.Kind;
+import org.rpcrdma4j.tcp.TestPrograms;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.transport.client.CallMessage;
 import org.rpcrdma4j.transport.client.Reply;
 import org.rpcrdma4j.transport.client.RpcClient;
@@ -52,20 +53,6 @@ class BridgeTest {
         } catch (TimeoutException e) {
             throw new AssertionError(chain.describe(), e);
         }
-    }
-
-    private static void await(Chain chain, BooleanSupplier condition) throws InterruptedException {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(DEADLINE_SECONDS);
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as(chain.describe()).isLessThan(end);
-            TimeUnit.MILLISECONDS.sleep(2);
-        }
-    }
-
-    private static XdrReader results(Reply reply, CallMessage call) throws RpcException {
-        XdrReader reader = new XdrReader(reply.message());
-        ReplyReader.readHeader(reader, call.xid());
-        return reader;
     }
 
     private static void read(Chain chain, RpcClient client, int count) throws Exception {
@@ -213,8 +200,8 @@ class BridgeTest {
             CompletableFuture<Reply> pending = client.send(
                     TestPrograms.echoCall(client.nextXid(), new byte[100]).build());
             Bridge bridge = chain.bridges.getFirst();
-            await(chain, () -> bridge.counters().get(BridgeCounter.CONNECTIONS_DROPPED) > 0);
-            await(chain, () -> bridge.counters().get(BridgeCounter.CONNECTIONS) > 1);
+            Waits.until(() -> bridge.counters().get(BridgeCounter.CONNECTIONS_DROPPED) > 0, chain::describe);
+            Waits.until(() -> bridge.counters().get(BridgeCounter.CONNECTIONS) > 1, chain::describe);
             chain.startServer(port);
             assertThat(await(chain, pending).transmissions()).isGreaterThan(1);
         }
@@ -231,7 +218,7 @@ class BridgeTest {
             }
             raw.write(twice.flip());
             Bridge bridge = chain.bridges.getFirst();
-            await(chain, () -> bridge.counters().get(BridgeCounter.DUPLICATES) == 1);
+            Waits.until(() -> bridge.counters().get(BridgeCounter.DUPLICATES) == 1, chain::describe);
             chain.programs.gate.countDown();
             ByteBuffer reply = ByteBuffer.allocate(28);
             while (reply.hasRemaining() && raw.read(reply) > 0) {
@@ -249,7 +236,7 @@ class BridgeTest {
                 RpcClient client = chain.client()) {
             CompletableFuture<Reply> pending =
                     client.send(TestPrograms.waitCall(client.nextXid()).build());
-            await(chain, () -> chain.programs.waiting.get() == 1);
+            Waits.until(() -> chain.programs.waiting.get() == 1, chain::describe);
             CompletableFuture<Void> end = chain.bridges.getFirst().shutdown(Duration.ofSeconds(DEADLINE_SECONDS));
             chain.programs.gate.countDown();
             assertThat(await(chain, pending).transmissions()).isEqualTo(1);

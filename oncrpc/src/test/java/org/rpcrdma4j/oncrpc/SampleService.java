@@ -13,7 +13,6 @@ import java.util.ArrayDeque;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 import org.dcache.oncrpc4j.rpc.IoStrategy;
@@ -27,6 +26,7 @@ import org.dcache.oncrpc4j.rpc.RpcTransport;
 import org.dcache.oncrpc4j.rpc.net.IpProtocolType;
 import org.dcache.oncrpc4j.xdr.XdrVoid;
 import org.jspecify.annotations.Nullable;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.verbs.RdmaDevice;
 import org.rpcrdma4j.verbs.spi.RdmaDevices;
 
@@ -151,13 +151,7 @@ final class SampleService implements AutoCloseable {
     }
 
     void await(String what, BooleanSupplier condition) {
-        long begin = System.nanoTime();
-        while (!condition.getAsBoolean()) {
-            if (System.nanoTime() - begin > PATIENCE.toNanos()) {
-                throw new AssertionError("waited in vain until " + what + System.lineSeparator() + this);
-            }
-            LockSupport.parkNanos(100_000);
-        }
+        Waits.until(PATIENCE, condition, () -> what + System.lineSeparator() + this);
     }
 
     @Override

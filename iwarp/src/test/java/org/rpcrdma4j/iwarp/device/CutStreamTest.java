@@ -12,6 +12,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.verbs.CompletionQueue;
 import org.rpcrdma4j.verbs.QueuePair.State;
 import org.rpcrdma4j.verbs.cm.ListenEndpoint;
@@ -55,25 +56,25 @@ class CutStreamTest {
         postReceives(client);
         postReceives(server);
         loopback.connect(client, proxy.address(), Loopback.OPTIONS);
-        Deadline.until(() -> client.established.isDone() || client.ends.get() > 0, client::toString);
+        Waits.until(() -> client.established.isDone() || client.ends.get() > 0, client::toString);
         Session ours = new Session(client);
         Session theirs = new Session(server);
         if (client.established.isDone()) {
             postSends(client, server);
         }
-        Deadline.until(
+        Waits.until(
                 () -> server.established.isDone() || server.ends.get() > 0 || client.ends.get() > 0, server::toString);
         if (server.established.isDone()) {
             postSends(server, client);
         }
-        Deadline.until(
+        Waits.until(
                 () -> bothDone(ours, theirs) || client.ends.get() > 0 || server.ends.get() > 0,
                 () -> what + ": " + ours + theirs);
         client.queuePair.disconnect();
-        Deadline.until(() -> client.ends.get() > 0, () -> what + ": " + client);
+        Waits.until(() -> client.ends.get() > 0, () -> what + ": " + client);
         boolean asked = next.get() == null;
         if (asked) {
-            Deadline.until(() -> server.ends.get() > 0, () -> what + ": " + server);
+            Waits.until(() -> server.ends.get() > 0, () -> what + ": " + server);
         } else {
             server.queuePair.abort();
         }

@@ -3,6 +3,7 @@ package org.rpcrdma4j.iwarp.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +18,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.rpcrdma4j.iwarp.mem.OwnThread;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.verbs.QueuePair;
 import org.rpcrdma4j.verbs.QueuePair.State;
 import org.rpcrdma4j.verbs.cm.ConnectRefusal;
@@ -130,7 +132,7 @@ class EndRaceTest {
                     .connectionManager()
                     .connect(client.queuePair, endpoint.localAddress(), Loopback.OPTIONS, ours);
             if (random.nextInt(4) > 0) {
-                Deadline.until(() -> client.established.isDone() || client.ends.get() > 0, client::toString);
+                Waits.until(() -> client.established.isDone() || client.ends.get() > 0, client::toString);
             }
             List<Runnable> enders = new ArrayList<>();
             for (int i = 0; i < ENDERS; i++) {
@@ -152,9 +154,9 @@ class EndRaceTest {
             enders.get(0).run();
             barrier.await(30, TimeUnit.SECONDS);
             Supplier<String> what = () -> "round " + round + " " + ours + theirs + loopback.device.counters();
-            Deadline.until(() -> ours.ends.get() > 0, what);
+            Waits.until(() -> ours.ends.get() > 0, what);
             if (next.getAndSet(null) == null && theirs.accepted.get()) {
-                Deadline.until(() -> theirs.ends.get() > 0 || !theirs.accepted.get(), what);
+                Waits.until(() -> theirs.ends.get() > 0 || !theirs.accepted.get(), what);
                 assertThat(theirs.ends).as(what.get()).hasValue(theirs.accepted.get() ? 1 : 0);
             }
             assertThat(ours.ends).as(what.get()).hasValue(1);
@@ -195,7 +197,7 @@ class EndRaceTest {
                 threads.add(OwnThread.run(() -> writeUntilTheEnd(client, server)));
                 threads.add(OwnThread.run(() -> makeThingsUntilTheEnd(busy.device)));
             }
-            Deadline.pause(5);
+            Waits.pause(Duration.ofMillis(5));
             busy.close();
             for (CompletableFuture<Void> thread : threads) {
                 thread.get(20, TimeUnit.SECONDS);

@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.rpcrdma4j.iwarp.mem.OwnThread;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.verbs.CompletionQueue.Notify;
 import org.rpcrdma4j.verbs.cm.ConnectRefusal;
 import org.rpcrdma4j.verbs.cm.ConnectionInfo;
@@ -43,7 +44,7 @@ class HandlerTest {
                 server.queuePair.postReceive(server.receive(i, 0, 8)).orThrow();
                 server.receiving.requestNotify(Notify.ANY);
                 client.queuePair.postSend(client.send(i, 0, 8)).orThrow();
-                Deadline.until(() -> calls.get() == wanted, () -> calls + " calls, " + server);
+                Waits.until(() -> calls.get() == wanted, () -> calls + " calls, " + server);
                 assertThat(server.poll(server.receiving)).containsExactly(i + " SUCCESS");
                 assertThat(client.await(client.sending, 1)).containsExactly(i + " SUCCESS");
             }

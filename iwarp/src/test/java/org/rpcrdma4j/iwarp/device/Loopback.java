@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.verbs.cm.ConnectOptions;
 import org.rpcrdma4j.verbs.cm.ListenEndpoint;
 
@@ -71,7 +72,7 @@ final class Loopback implements AutoCloseable {
     }
 
     void requireEmpty() {
-        Deadline.until(() -> device.ledger().isBalanced(), () -> "the ledger is " + device.ledger());
+        Waits.until(() -> device.ledger().isBalanced(), () -> "the ledger is " + device.ledger());
     }
 
     @Override

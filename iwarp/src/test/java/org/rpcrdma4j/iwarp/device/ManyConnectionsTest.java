@@ -8,6 +8,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.verbs.Access;
 import org.rpcrdma4j.verbs.CompletionQueue;
 import org.rpcrdma4j.verbs.MemoryRegion;
@@ -77,7 +79,7 @@ class ManyConnectionsTest {
         long used = Long.MAX_VALUE;
         for (int i = 0; i < 3; i++) {
             System.gc();
-            Deadline.pause(20);
+            Waits.pause(Duration.ofMillis(20));
             used = Math.min(
                     used,
                     ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed());
@@ -144,7 +146,7 @@ class ManyConnectionsTest {
             clients.add(client);
             loopback.device.connectionManager().connect(client, endpoint.localAddress(), Loopback.OPTIONS, count);
             if (i % 100 == 99 || i == more - 1) {
-                Deadline.until(() -> count.established.get() == 2 * clients.size(), count::toString);
+                Waits.until(() -> count.established.get() == 2 * clients.size(), count::toString);
             }
         }
     }
@@ -166,7 +168,7 @@ class ManyConnectionsTest {
         }
         int[] got = {0, 0};
         WorkCompletion[] into = {new WorkCompletion()};
-        Deadline.until(
+        Waits.until(
                 () -> {
                     got[0] += sending.poll(into);
                     got[1] += receiving[0].poll(into) + receiving[1].poll(into);
@@ -203,7 +205,7 @@ class ManyConnectionsTest {
             assertThat(loopback.device.liveQueuePairs()).isZero();
             assertThat(loopback.device.liveDomains()).isZero();
             long before = direct;
-            Deadline.until(
+            Waits.until(
                     () -> {
                         System.gc();
                         return directBytes() - before < (8 << 20);

@@ -4,6 +4,7 @@ package org.rpcrdma4j.iwarp.device;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.rpcrdma4j.iwarp.mem.OwnThread;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.verbs.SendQueueRequest;
 import org.rpcrdma4j.verbs.cm.Disconnect.Cause;
 import org.rpcrdma4j.verbs.cm.ListenEndpoint;
@@ -73,7 +75,7 @@ class OrderlyEndTest {
             messages++;
             bytes += RawPeer.opcode(ulpdu) == 0 ? ulpdu.length - 14 : 0;
             if (messages % 20 == 0) {
-                Deadline.pause(5);
+                Waits.pause(Duration.ofMillis(5));
             }
         }
         assertThat(messages).isEqualTo(WRITES + 1);
@@ -148,7 +150,7 @@ class OrderlyEndTest {
         assertThat(RawPeer.opcode(peer.readUlpdu())).isEqualTo(7);
         for (int i = 0; i < 50; i++) {
             peer.send(RawPeer.write(side.key(), side.address() + 500, (byte) 0x44));
-            Deadline.pause(2);
+            Waits.pause(Duration.ofMillis(2));
         }
         assertThat(side.memory.get(ValueLayout.JAVA_BYTE, 500)).isZero();
         assertThat(side.awaitDisconnected().report()).isNotNull();

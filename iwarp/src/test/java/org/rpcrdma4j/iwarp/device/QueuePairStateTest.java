@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.ServerSocket;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.verbs.Access;
 import org.rpcrdma4j.verbs.FastRegion;
 import org.rpcrdma4j.verbs.LocalInvalidateRequest;
@@ -245,7 +247,7 @@ class QueuePairStateTest {
         }
         CompletableFuture<Void> drained = client.queuePair.drain();
         assertThat(client.queuePair.drain()).isSameAs(drained);
-        Deadline.pause(20);
+        Waits.pause(Duration.ofMillis(20));
         assertThat(drained).isNotDone();
         List<String> found = new ArrayList<>(client.poll(client.receiving));
         assertThat(found).hasSize(8).allMatch(entry -> entry.endsWith("FLUSHED"));

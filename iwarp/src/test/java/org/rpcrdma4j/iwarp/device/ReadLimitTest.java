@@ -8,6 +8,7 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.verbs.SendQueueRequest;
 import org.rpcrdma4j.verbs.cm.ListenEndpoint;
 
@@ -76,7 +78,7 @@ class ReadLimitTest {
             }
             most = Math.max(most, open.size());
             if (seen % 25 == 0) {
-                Deadline.pause(10);
+                Waits.pause(Duration.ofMillis(10));
                 assertThat(peer.socket.getInputStream().available())
                         .as("nothing beyond the limit")
                         .isLessThanOrEqualTo(READS - seen == open.size() ? 100 : 0);
@@ -111,7 +113,7 @@ class ReadLimitTest {
         assertThat(RawPeer.opcode(peer.readUlpdu())).isEqualTo(3);
         byte[] second = peer.readUlpdu();
         assertThat(RawPeer.opcode(second)).isEqualTo(1);
-        Deadline.pause(20);
+        Waits.pause(Duration.ofMillis(20));
         assertThat(peer.socket.getInputStream().available()).as("fenced").isZero();
         assertThat(client.poll(client.sending))
                 .as("in order: nothing before the Read")

@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.rpcrdma4j.iwarp.mem.OwnThread;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.verbs.Access;
 import org.rpcrdma4j.verbs.CompletionQueue;
 import org.rpcrdma4j.verbs.ProtectionDomain;
@@ -111,7 +112,7 @@ class SecondCloserTest {
                 thread.set(Thread.currentThread());
                 client.queuePair.close();
             });
-            Deadline.until(
+            Waits.until(
                     () -> {
                         Thread closer = thread.get();
                         return second.isDone() || (closer != null && closer.getState() == Thread.State.WAITING);

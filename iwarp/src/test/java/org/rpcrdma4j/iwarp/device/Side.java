@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.verbs.Access;
 import org.rpcrdma4j.verbs.CompletionHandler;
 import org.rpcrdma4j.verbs.CompletionQueue;
@@ -126,7 +127,7 @@ final class Side implements ConnectionListener, AutoCloseable {
     /** Polls until that many have come: "id STATUS" each. */
     List<String> await(CompletionQueue queue, int count) {
         List<String> found = new ArrayList<>();
-        Deadline.until(
+        Waits.until(
                 () -> {
                     found.addAll(poll(queue));
                     return found.size() >= count;

@@ -4,12 +4,14 @@ package org.rpcrdma4j.iwarp.device;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.verbs.Access;
 import org.rpcrdma4j.verbs.FastRegion;
 import org.rpcrdma4j.verbs.LocalInvalidateRequest;
@@ -47,7 +49,7 @@ class StuckPeerTest {
     private void fillTheSocket() {
         side.queuePair.postSend(side.send(1, 0, SENT_BYTES)).orThrow();
         side.queuePair.postSend(side.send(2, 0, SENT_BYTES)).orThrow();
-        Deadline.pause(50);
+        Waits.pause(Duration.ofMillis(50));
         assertThat(side.poll(side.sending)).as("the socket is full").isEmpty();
     }
 
@@ -92,11 +94,11 @@ class StuckPeerTest {
         side.queuePair
                 .postSend(new LocalInvalidateRequest().id(3).key(fast.remoteKey()))
                 .orThrow();
-        Deadline.pause(50);
+        Waits.pause(Duration.ofMillis(50));
         assertThat(side.poll(side.sending)).isEmpty();
         assertThat(fast.isValid()).isTrue();
         peer.send(RawPeer.write(fast.remoteKey(), 0x1000, (byte) 0x55));
-        Deadline.until(() -> side.memory.get(ValueLayout.JAVA_BYTE, 14 << 20) == 0x55, () -> "still open to the peer");
+        Waits.until(() -> side.memory.get(ValueLayout.JAVA_BYTE, 14 << 20) == 0x55, () -> "still open to the peer");
         for (long read = 0; read < 2L * SENT_BYTES; ) {
             read += peer.readUlpdu().length - 18;
         }
@@ -167,7 +169,7 @@ class StuckPeerTest {
         Arrays.fill(payload, (byte) 0x66);
         byte[] segment = RawPeer.write(fast.remoteKey(), 0x1000, payload);
         peer.send(Arrays.copyOf(segment, 3000));
-        Deadline.pause(30);
+        Waits.pause(Duration.ofMillis(30));
         side.queuePair
                 .postSend(new LocalInvalidateRequest().id(3).key(fast.remoteKey()))
                 .orThrow();

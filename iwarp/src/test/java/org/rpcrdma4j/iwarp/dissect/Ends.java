@@ -11,7 +11,7 @@ import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.verbs.Access;
 import org.rpcrdma4j.verbs.CompletionQueue;
 import org.rpcrdma4j.verbs.FastRegion;
@@ -124,13 +124,7 @@ final class Ends {
 
     private void awaitSuccess(CompletionQueue queue) {
         WorkCompletion[] one = {new WorkCompletion()};
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
-        while (queue.poll(one) == 0) {
-            assertThat(System.nanoTime() - end)
-                    .as("deadline; %s %s", client, server)
-                    .isNegative();
-            LockSupport.parkNanos(20_000);
-        }
+        Waits.until(() -> queue.poll(one) > 0, () -> client + " " + server);
         assertThat(one[0].isSuccess()).as(one[0].toString()).isTrue();
     }
 

@@ -15,6 +15,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.verbs.Access;
 import org.rpcrdma4j.verbs.FastRegion.State;
 
@@ -205,9 +206,7 @@ class SoftFastRegionTest {
         assertThat(mayWrite(key)).isTrue();
         region.enter(key, AccessKind.REMOTE_WRITE, domain, QUEUE_PAIR, 0x1000, 1);
         CompletableFuture<Void> invalidation = OwnThread.run(() -> region.invalidate(key, domain));
-        while (mayWrite(key)) {
-            LockSupport.parkNanos(10_000);
-        }
+        Waits.until(() -> !mayWrite(key), () -> "the peer may still write");
         assertThat(region.state()).as("one access is still in").isEqualTo(State.VALID);
         assertThatThrownBy(region::unmap).isInstanceOf(IllegalStateException.class);
         region.claim();
@@ -226,9 +225,7 @@ class SoftFastRegionTest {
         int key = register(Access.REMOTE_WRITE);
         region.enter(key, AccessKind.REMOTE_WRITE, domain, QUEUE_PAIR, 0x1000, 1);
         CompletableFuture<Void> close = OwnThread.run(region::close);
-        while (mayWrite(key)) {
-            LockSupport.parkNanos(10_000);
-        }
+        Waits.until(() -> !mayWrite(key), () -> "the peer may still write");
         CompletableFuture<Void> secondClose = OwnThread.run(region::close);
         // A post holds the queue pair's lock, which the one that is in may need to get out.
         CompletableFuture<Void> post = OwnThread.run(() -> {

@@ -17,6 +17,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.rpcrdma4j.testkit.Waits;
 
 /** What a turn allocates, and how long a sleeping loop takes to wake up; the figures are printed. */
 class EventLoopCostTest {

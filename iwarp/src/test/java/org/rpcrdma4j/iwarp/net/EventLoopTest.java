@@ -21,6 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.rpcrdma4j.testkit.Waits;
 
 class EventLoopTest {
     private final List<EventLoop> loops = new ArrayList<>();

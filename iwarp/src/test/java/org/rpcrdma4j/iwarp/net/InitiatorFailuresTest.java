@@ -21,6 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.verbs.cm.ConnectRefusal;
 import org.rpcrdma4j.verbs.cm.ConnectRefusal.Reason;
 

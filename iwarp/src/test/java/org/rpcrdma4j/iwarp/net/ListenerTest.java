@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.verbs.cm.ConnectRefusal.Reason;
 
 class ListenerTest {

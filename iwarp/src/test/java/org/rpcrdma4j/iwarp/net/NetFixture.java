@@ -19,6 +19,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.rpcrdma4j.iwarp.mpa.MpaWishes;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.verbs.cm.Octets;
 
 /** Loops, counters, log, and what was opened on them. */

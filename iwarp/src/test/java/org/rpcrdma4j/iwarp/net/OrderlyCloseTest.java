@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.rpcrdma4j.testkit.Waits;
 
 class OrderlyCloseTest {
     private static final byte[] LAST = "the last words".getBytes(StandardCharsets.US_ASCII);

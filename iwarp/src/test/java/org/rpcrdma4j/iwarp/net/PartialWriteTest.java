@@ -24,6 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.verbs.cm.ConnectRefusal.Reason;
 
 /** Set-ups and ends on a socket whose send buffer is full, as its peer does not read. */

@@ -4,6 +4,7 @@ package org.rpcrdma4j.iwarp.net;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.verbs.cm.ConnectRefusal;
 
 /** Keeps what a set-up tells. */

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.verbs.cm.ConnectRefusal;
 import org.rpcrdma4j.verbs.cm.ConnectRefusal.Reason;
 

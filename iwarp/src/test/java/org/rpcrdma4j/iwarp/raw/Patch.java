@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.verbs.Access;
 import org.rpcrdma4j.verbs.MemoryRegion;
 import org.rpcrdma4j.verbs.ProtectionDomain;
@@ -59,7 +60,7 @@ final class Patch {
 
     void awaitOctet(int offset, int value) {
         MemorySegment middle = memory();
-        Await.until(
+        Waits.until(
                 () -> middle.get(ValueLayout.JAVA_BYTE, offset) == (byte) value,
                 () -> "octet " + offset + " is " + middle.get(ValueLayout.JAVA_BYTE, offset) + ", not " + value);
     }

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.verbs.CompletionHandler;
 import org.rpcrdma4j.verbs.CompletionQueue;
 import org.rpcrdma4j.verbs.PostResult;
@@ -74,12 +75,12 @@ final class Stream implements ConnectionListener, AutoCloseable {
     }
 
     ConnectionInfo awaitEstablished() {
-        Await.until(() -> !established.isEmpty(), () -> "not established: " + this);
+        Waits.until(() -> !established.isEmpty(), () -> "not established: " + this);
         return established.element();
     }
 
     Disconnect awaitDisconnect() {
-        Await.until(() -> !disconnects.isEmpty(), () -> "not disconnected: " + this);
+        Waits.until(() -> !disconnects.isEmpty(), () -> "not disconnected: " + this);
         return disconnects.element();
     }
 
@@ -120,7 +121,7 @@ final class Stream implements ConnectionListener, AutoCloseable {
     }
 
     WorkCompletion await(long id) {
-        Await.until(
+        Waits.until(
                 () -> {
                     poll();
                     return done.containsKey(id);
@@ -136,7 +137,7 @@ final class Stream implements ConnectionListener, AutoCloseable {
 
     /** Waits until all that was posted signaled, or is flushed, has completed, each once. */
     void awaitAllFlushed() {
-        Await.until(
+        Waits.until(
                 () -> {
                     poll();
                     return done.size() == posted;
@@ -156,7 +157,7 @@ final class Stream implements ConnectionListener, AutoCloseable {
 
     /** The n-th completion of a Receive, counted from 1: as Sends take Receives in order, that of the message with this MSN. */
     WorkCompletion awaitReceive(int n) {
-        Await.until(
+        Waits.until(
                 () -> {
                     poll();
                     return receives().size() >= n;

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.verbs.Access;
 import org.rpcrdma4j.verbs.FastRegion;
 import org.rpcrdma4j.verbs.MemoryRegion;
@@ -72,7 +73,7 @@ class StreamSplitTest {
         assertThat(stream.peer().receive()).isEqualTo(Ulpdu.response(1, 2, Arrays.copyOf(content, 3000)));
         stream.await(read);
         List<Object> outcome = new ArrayList<>();
-        Await.until(() -> stream.completed() == already + 6, stream::toString);
+        Waits.until(() -> stream.completed() == already + 6, stream::toString);
         for (long id : stream.order()) {
             WorkCompletion completion = stream.await(id);
             outcome.add(id + " " + completion.status() + " " + completion.byteLength() + " "

@@ -11,6 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.verbs.Access;
 import org.rpcrdma4j.verbs.CompletionQueue;
 import org.rpcrdma4j.verbs.FastRegion;
@@ -194,11 +195,11 @@ class ToleranceTest {
         stream.peer().send(Ulpdu.untagged(opcode, region.remoteKey(), 0, 1, 0));
         stream.await(first);
         if (wakes) {
-            Await.until(() -> calls.get() == 1, () -> calls + " calls");
+            Waits.until(() -> calls.get() == 1, () -> calls + " calls");
         }
         stream.peer().send(Ulpdu.untagged(Ulpdu.SEND_SOLICITED, 0, 0, 2, 0));
         stream.await(second);
-        Await.until(() -> calls.get() == 1, () -> calls + " calls");
+        Waits.until(() -> calls.get() == 1, () -> calls + " calls");
         assertThat(stream.peer().isSilentFor(20)).isTrue();
         assertThat(calls).hasValue(1);
     }

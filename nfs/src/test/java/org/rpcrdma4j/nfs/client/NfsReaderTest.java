@@ -19,6 +19,7 @@ import org.rpcrdma4j.nfs.protocol.NfsException;
 import org.rpcrdma4j.nfs.protocol.Procedure;
 import org.rpcrdma4j.nfs.protocol.Read;
 import org.rpcrdma4j.nfs.protocol.Status;
+import org.rpcrdma4j.testkit.Waits;
 
 /** READs of 1 KiB, four at a time. */
 @Timeout(60)
@@ -147,7 +148,7 @@ class NfsReaderTest {
                     .isInstanceOf(NfsException.class)
                     .hasMessage("cannot read the file: input/output error at the server");
             reader.close();
-            Eventually.isTrue("all buffers are back", () -> pool.lent() == 0);
+            Waits.until(() -> pool.lent() == 0, () -> "all buffers are back");
         }
     }
 

@@ -21,6 +21,7 @@ import org.rpcrdma4j.nfs.protocol.Status;
 import org.rpcrdma4j.nfs.protocol.WeakCacheData;
 import org.rpcrdma4j.nfs.protocol.Write;
 import org.rpcrdma4j.nfs.protocol.WriteVerifier;
+import org.rpcrdma4j.testkit.Waits;
 
 /** WRITEs of 1 KiB, four at a time, 8 KiB uncommitted. */
 @Timeout(60)
@@ -38,7 +39,7 @@ class NfsWriterTest {
 
     @AfterEach
     void allMemoryIsBack() {
-        Eventually.isTrue("all buffers are back", () -> pool.lent() == 0);
+        Waits.until(() -> pool.lent() == 0, () -> "all buffers are back");
         volumes.close();
     }
 

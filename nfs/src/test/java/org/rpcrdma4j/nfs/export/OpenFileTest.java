@@ -12,7 +12,6 @@ import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -21,6 +20,7 @@ import org.rpcrdma4j.nfs.protocol.FileHandle;
 import org.rpcrdma4j.nfs.protocol.SetAttributes;
 import org.rpcrdma4j.nfs.protocol.Status;
 import org.rpcrdma4j.nfs.protocol.WeakCacheData;
+import org.rpcrdma4j.testkit.Waits;
 
 class OpenFileTest {
 
@@ -120,11 +120,7 @@ class OpenFileTest {
         try (OpenFile open = export.open(Identity.ROOT, file, OpenMode.WRITE)) {
             channel = open.channel();
         }
-        long end = System.nanoTime() + Caller.PATIENCE.toNanos();
-        while (channel.isOpen()) {
-            assertThat(System.nanoTime()).as("still open").isLessThan(end);
-            LockSupport.parkNanos(200_000);
-        }
+        Waits.until(() -> !channel.isOpen(), () -> "still open");
         assertThat(caller.write(file, "text", 0)).isEqualTo(Status.OK);
     }
 

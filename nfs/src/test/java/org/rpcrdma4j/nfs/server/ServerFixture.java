@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.rpcrdma4j.nfs.export.Export;
 import org.rpcrdma4j.nfs.export.ExportOptions;
@@ -23,6 +22,7 @@ import org.rpcrdma4j.nfs.protocol.Lookup;
 import org.rpcrdma4j.nfs.protocol.Mount;
 import org.rpcrdma4j.nfs.protocol.PathBytes;
 import org.rpcrdma4j.nfs.protocol.Procedure;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.transport.client.RpcRdmaClient;
 import org.rpcrdma4j.transport.rpc.Credential;
 import org.rpcrdma4j.transport.ulb.Bindings;
@@ -127,13 +127,7 @@ final class ServerFixture implements AutoCloseable {
 
     /** Waits until the condition holds; fails with the state of all if it does not in time. */
     void await(String what, BooleanSupplier condition) {
-        long begin = System.nanoTime();
-        while (!condition.getAsBoolean()) {
-            if (System.nanoTime() - begin > PATIENCE.toNanos()) {
-                throw new AssertionError("waited in vain until " + what + System.lineSeparator() + this);
-            }
-            LockSupport.parkNanos(100_000);
-        }
+        Waits.until(PATIENCE, condition, () -> what + System.lineSeparator() + this);
     }
 
     @Override

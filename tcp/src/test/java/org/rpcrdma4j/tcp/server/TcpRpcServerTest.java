@@ -17,20 +17,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.rpcrdma4j.tcp.TestPrograms;
 import org.rpcrdma4j.tcp.client.TcpClientCounter;
 import org.rpcrdma4j.tcp.client.TcpRpcClient;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.transport.client.Reply;
 
 class TcpRpcServerTest {
 
     private final TestPrograms programs = new TestPrograms();
 
-    private static void await(TcpRpcServer server, BooleanSupplier condition) throws InterruptedException {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime())
-                    .as("%s %s", server.describe(), server.counters())
-                    .isLessThan(end);
-            TimeUnit.MILLISECONDS.sleep(2);
-        }
+    private static void await(TcpRpcServer server, BooleanSupplier condition) {
+        Waits.until(condition, () -> server.describe() + " " + server.counters());
     }
 
     private static byte[] call(byte[] message) {

@@ -5,8 +5,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.verbs.RdmaDevice;
 
 /**
@@ -20,8 +20,7 @@ import org.rpcrdma4j.verbs.RdmaDevice;
 public record PolledDevices(RdmaDevice client, RdmaDevice server, InetSocketAddress listenAddress, Duration patience)
         implements DeviceUnderTest {
 
-    private static final long PAUSE_NANOS = 50_000;
-    private static final long SETTLE_NANOS = 20_000_000;
+    private static final Duration SETTLING = Duration.ofMillis(20);
 
     public PolledDevices {
         Objects.requireNonNull(client, "client");
@@ -40,21 +39,11 @@ public record PolledDevices(RdmaDevice client, RdmaDevice server, InetSocketAddr
 
     @Override
     public boolean await(BooleanSupplier condition) {
-        long begin = System.nanoTime();
-        while (!condition.getAsBoolean()) {
-            if (System.nanoTime() - begin > patience.toNanos()) {
-                return condition.getAsBoolean();
-            }
-            LockSupport.parkNanos(PAUSE_NANOS);
-        }
-        return true;
+        return Waits.within(patience, condition);
     }
 
     @Override
     public void settle() {
-        long begin = System.nanoTime();
-        while (System.nanoTime() - begin < SETTLE_NANOS) {
-            LockSupport.parkNanos(PAUSE_NANOS);
-        }
+        Waits.pause(SETTLING);
     }
 }

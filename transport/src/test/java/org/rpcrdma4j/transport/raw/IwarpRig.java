@@ -11,10 +11,10 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.verbs.RdmaDevice;
 import org.rpcrdma4j.verbs.spi.RdmaDevices;
 
@@ -22,7 +22,6 @@ import org.rpcrdma4j.verbs.spi.RdmaDevices;
 public final class IwarpRig implements Rig {
 
     private static final Duration PATIENCE = Duration.ofSeconds(15);
-    private static final long PAUSE_NANOS = 50_000;
     private static final int ADVANCE_STEPS = 8;
     private static final long SETTLE_NANOS = 30_000_000;
 
@@ -75,30 +74,17 @@ public final class IwarpRig implements Rig {
 
     @Override
     public void await(String what, BooleanSupplier condition) {
-        if (!poll(PATIENCE, condition)) {
-            throw new AssertionError("waited in vain until " + what + System.lineSeparator() + describe());
-        }
+        Waits.until(PATIENCE, condition, () -> what + System.lineSeparator() + describe());
     }
 
     @Override
     public boolean awaitWithin(Duration limit, BooleanSupplier condition) {
-        return poll(limit, condition);
-    }
-
-    private static boolean poll(Duration limit, BooleanSupplier condition) {
-        long begin = System.nanoTime();
-        while (!condition.getAsBoolean()) {
-            if (System.nanoTime() - begin > limit.toNanos()) {
-                return condition.getAsBoolean();
-            }
-            LockSupport.parkNanos(PAUSE_NANOS);
-        }
-        return true;
+        return Waits.within(limit, condition);
     }
 
     @Override
     public void settle() {
-        poll(Duration.ofNanos(SETTLE_NANOS), () -> false);
+        Waits.pause(Duration.ofNanos(SETTLE_NANOS));
     }
 
     @Override
@@ -107,7 +93,7 @@ public final class IwarpRig implements Rig {
         // In steps, so that what one timer sets going has its own timers in between.
         for (int i = 0; i < ADVANCE_STEPS; i++) {
             time.advance(duration.dividedBy(ADVANCE_STEPS));
-            poll(Duration.ofNanos(SETTLE_NANOS / 4), () -> false);
+            Waits.pause(Duration.ofNanos(SETTLE_NANOS / 4));
         }
         settle();
     }
@@ -139,7 +125,7 @@ public final class IwarpRig implements Rig {
 
     @Override
     public void close() {
-        boolean isBalanced = poll(
+        boolean isBalanced = Waits.within(
                 checksLedgers ? PATIENCE : Duration.ZERO,
                 () -> client.ledger().isBalanced() && server.ledger().isBalanced());
         String state = describe();

@@ -13,8 +13,8 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.transport.client.CallMessage;
 import org.rpcrdma4j.transport.client.Reply;
 import org.rpcrdma4j.transport.client.RpcRdmaClient;
@@ -125,13 +125,7 @@ final class OneServer implements AutoCloseable {
     }
 
     static void await(String what, Duration limit, BooleanSupplier condition, Object state) {
-        long begin = System.nanoTime();
-        while (!condition.getAsBoolean()) {
-            if (System.nanoTime() - begin > limit.toNanos()) {
-                throw new AssertionError("waited in vain until " + what + System.lineSeparator() + state);
-            }
-            LockSupport.parkNanos(100_000);
-        }
+        Waits.until(limit, condition, () -> what + System.lineSeparator() + state);
     }
 
     /** Waits until no connection is left, and each that was told of has ended once. */
