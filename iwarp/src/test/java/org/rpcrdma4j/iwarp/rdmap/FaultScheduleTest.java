@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.rpcrdma4j.iwarp.error.IwarpException;
+import org.rpcrdma4j.testkit.Seeds;
 import org.rpcrdma4j.verbs.WorkCompletion.Operation;
 import org.rpcrdma4j.verbs.WorkCompletion.Status;
 

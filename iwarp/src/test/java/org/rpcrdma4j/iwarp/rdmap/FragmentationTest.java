@@ -10,6 +10,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.rpcrdma4j.testkit.Seeds;
 
 /** Messages of all sizes in FPDUs of all sizes, cut in all ways on their way; {@link WireRules} looks at every FPDU. */
 class FragmentationTest {

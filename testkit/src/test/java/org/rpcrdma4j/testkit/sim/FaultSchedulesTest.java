@@ -8,7 +8,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.rpcrdma4j.testkit.Seeds;
 import org.rpcrdma4j.verbs.QueuePair;
 import org.rpcrdma4j.verbs.cm.ConnectOptions;
 import org.rpcrdma4j.verbs.cm.ListenEndpoint;
@@ -28,20 +30,15 @@ class FaultSchedulesTest {
 
     @Test
     void aCorrectUserSurvivesEveryFault() {
-        Long only = Long.getLong("rpcrdma.seed");
-        int finishedCalls = 0;
-        for (long seed = only == null ? 1 : only; seed <= (only == null ? SCHEDULES : only); seed++) {
-            try {
-                Outcome first = run(seed);
-                finishedCalls += first.finishedCalls;
-                if (seed % REPEATED_EACH == 0) {
-                    assertThat(run(seed)).as("the same seed again").isEqualTo(first);
-                }
-            } catch (AssertionError | RuntimeException | IOException failure) {
-                throw new AssertionError("replay with -Drpcrdma.seed=" + seed, failure);
+        AtomicInteger finishedCalls = new AtomicInteger();
+        Seeds.run(SCHEDULES, seed -> {
+            Outcome first = run(seed);
+            finishedCalls.addAndGet(first.finishedCalls);
+            if (seed % REPEATED_EACH == 0) {
+                assertThat(run(seed)).as("the same seed again").isEqualTo(first);
             }
-        }
-        assertThat(finishedCalls).as("calls that did succeed").isPositive();
+        });
+        assertThat(finishedCalls.get()).as("calls that did succeed").isPositive();
     }
 
     @Test

@@ -15,12 +15,13 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.rpcrdma4j.testkit.Seeds;
 import org.rpcrdma4j.testkit.sim.RandomFaults;
 import org.rpcrdma4j.testkit.sim.SimulationOptions;
 import org.rpcrdma4j.transport.raw.RawConnection;
 import org.rpcrdma4j.transport.raw.RawMessage;
-import org.rpcrdma4j.transport.raw.Segment;
 import org.rpcrdma4j.transport.raw.RawWork;
+import org.rpcrdma4j.transport.raw.Segment;
 import org.rpcrdma4j.transport.raw.SimulatedRig;
 import org.rpcrdma4j.transport.raw.Words;
 
@@ -35,22 +36,18 @@ class InterleavingsTest {
     private static final int CALLS = 40;
 
     /** With so many calls each: 100,000 interleavings. */
-    private static final long SEEDS = 2500;
+    private static final int SEEDS = 2500;
 
     private static final byte OWN_AGAIN = 0x5A;
 
     @Test
     @Timeout(value = 300, unit = TimeUnit.SECONDS)
     void eachCallEndsOnceAndItsMemoryIsShutByThen() {
-        Long one = Long.getLong("rpcrdma.seed");
-        long count = one == null ? Long.getLong("rpcrdma.seeds", SEEDS) : 1;
-        for (long seed = one == null ? 1 : one; count > 0; seed++, count--) {
+        Seeds.run(SEEDS, seed -> {
             try (Run run = new Run(seed)) {
                 run.play();
-            } catch (AssertionError | RuntimeException e) {
-                throw new AssertionError("-Drpcrdma.seed=" + seed, e);
             }
-        }
+        });
     }
 
     /** One call and all that is known of it. */

@@ -8,19 +8,18 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.logging.Level;
-import java.util.logging.Logger;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.rpcrdma4j.testkit.Seeds;
 import org.rpcrdma4j.testkit.sim.RandomFaults;
 import org.rpcrdma4j.testkit.sim.SimulationOptions;
 import org.rpcrdma4j.transport.connection.DisconnectCause;
 import org.rpcrdma4j.transport.event.ClientCounter;
-import org.rpcrdma4j.transport.raw.RawWork;
 import org.rpcrdma4j.transport.raw.RawConnection;
 import org.rpcrdma4j.transport.raw.RawMessage;
+import org.rpcrdma4j.transport.raw.RawWork;
 import org.rpcrdma4j.transport.raw.Segment;
+import org.rpcrdma4j.transport.raw.SilentLog;
 import org.rpcrdma4j.transport.raw.SimulatedRig;
 
 /**
@@ -30,24 +29,11 @@ import org.rpcrdma4j.transport.raw.SimulatedRig;
  *
  * <p>{@code -Drpcrdma.seed} replays one schedule, {@code -Drpcrdma.seeds} sets how many there are.
  */
+@ExtendWith(SilentLog.class)
 class RandomSchedulesTest {
 
-    private static final int SCHEDULES = Integer.getInteger("rpcrdma.seeds", 2000);
     private static final int CALLS = 12;
     private static final int SLOTS = 4;
-
-    private static final Logger PRODUCT = Logger.getLogger("org.rpcrdma4j.transport");
-
-    /** Thousands of injected faults would be logged. */
-    @BeforeAll
-    static void quiet() {
-        PRODUCT.setLevel(Level.OFF);
-    }
-
-    @AfterAll
-    static void loud() {
-        PRODUCT.setLevel(null);
-    }
 
     private static final class Sum {
         private int fenced;
@@ -66,17 +52,10 @@ class RandomSchedulesTest {
 
     @Test
     void everyCallIsShutOnceAndEveryRegionIsInOneCustody() {
-        Long only = Long.getLong("rpcrdma.seed");
         Sum sum = new Sum();
-        for (long seed = only == null ? 1 : only; seed <= (only == null ? SCHEDULES : only); seed++) {
-            try {
-                new Schedule(seed).run(sum);
-            } catch (AssertionError | RuntimeException failure) {
-                throw new AssertionError("replay with -Drpcrdma.seed=" + seed, failure);
-            }
-        }
-        if (only == null && SCHEDULES >= 500) {
-            assertThat(sum.fenced).as("%s", sum).isGreaterThan(SCHEDULES);
+        int runs = Seeds.run(2000, seed -> new Schedule(seed).run(sum));
+        if (runs >= 500) {
+            assertThat(sum.fenced).as("%s", sum).isGreaterThan(runs);
             assertThat(sum.lost).as("%s", sum).isPositive();
             assertThat(sum.recovered).as("%s", sum).isPositive();
             assertThat(sum.orphaned).as("%s", sum).isPositive();

@@ -11,11 +11,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.logging.Level;
-import java.util.logging.Logger;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.rpcrdma4j.testkit.Seeds;
 import org.rpcrdma4j.testkit.sim.RandomFaults;
 import org.rpcrdma4j.testkit.sim.SimulationOptions;
 import org.rpcrdma4j.transport.client.TransportException.Kind;
@@ -25,38 +23,18 @@ import org.rpcrdma4j.transport.client.TransportException.Kind;
  * and uses handles after their calls have ended: each call ends once, and its memory is never touched afterwards. {@code
  * -Drpcrdma.seed} replays one schedule, {@code -Drpcrdma.seeds} sets how many there are.
  */
+@ExtendWith(SilentLog.class)
 class ClientSchedulesTest {
 
-    private static final int SEEDS = Integer.getInteger("rpcrdma.seeds", 400);
     private static final int CALLS = 24;
     private static final int ITEM = 20_000;
 
-    /** Faults are logged where they are met, thousands of times here. */
-    private static final Logger LOGGER = Logger.getLogger("org.rpcrdma4j");
-
     private int successes;
-
-    @BeforeAll
-    static void beSilent() {
-        LOGGER.setLevel(Level.OFF);
-    }
-
-    @AfterAll
-    static void speakAgain() {
-        LOGGER.setLevel(null);
-    }
 
     @Test
     void everyCallEndsOnceAndItsMemoryIsLeftAloneAfterwards() {
-        Long only = Long.getLong("rpcrdma.seed");
-        for (long seed = only == null ? 1 : only; seed <= (only == null ? SEEDS : only); seed++) {
-            try {
-                new Schedule(seed, true, true).run();
-            } catch (AssertionError | RuntimeException failure) {
-                throw new AssertionError("replay with -Drpcrdma.seed=" + seed, failure);
-            }
-        }
-        assertThat(successes).as("calls that did succeed").isGreaterThan(only == null ? SEEDS * CALLS / 4 : 0);
+        int runs = Seeds.run(400, seed -> new Schedule(seed, true, true).run());
+        assertThat(successes).as("calls that did succeed").isGreaterThan(runs > 1 ? runs * CALLS / 4 : 0);
     }
 
     @Test

@@ -9,11 +9,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.logging.Level;
-import java.util.logging.Logger;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.rpcrdma4j.testkit.Seeds;
 import org.rpcrdma4j.testkit.sim.RandomFaults;
 import org.rpcrdma4j.testkit.sim.SimulationOptions;
 import org.rpcrdma4j.verbs.Access;
@@ -23,35 +21,17 @@ import org.rpcrdma4j.verbs.Access;
  * and go: every answer belongs to a call of its connection and is right to the byte, and in the end all is given back. {@code
  * -Drpcrdma.seed} replays one schedule, {@code -Drpcrdma.seeds} sets how many there are.
  */
+@ExtendWith(SilentLog.class)
 class ServerSchedulesTest {
 
-    private static final int SEEDS = Integer.getInteger("rpcrdma.seeds", 300);
     private static final int STEPS = 60;
-    private static final Logger LOGGER = Logger.getLogger("org.rpcrdma4j");
 
     private int answers;
 
-    @BeforeAll
-    static void beSilent() {
-        LOGGER.setLevel(Level.OFF);
-    }
-
-    @AfterAll
-    static void speakAgain() {
-        LOGGER.setLevel(null);
-    }
-
     @Test
     void everyAnswerIsRightAndAllIsGivenBack() {
-        Long only = Long.getLong("rpcrdma.seed");
-        for (long seed = only == null ? 1 : only; seed <= (only == null ? SEEDS : only); seed++) {
-            try {
-                new Schedule(seed).run();
-            } catch (AssertionError | RuntimeException failure) {
-                throw new AssertionError("replay with -Drpcrdma.seed=" + seed, failure);
-            }
-        }
-        assertThat(answers).isGreaterThan(only == null ? SEEDS * 5 : 0);
+        int runs = Seeds.run(300, seed -> new Schedule(seed).run());
+        assertThat(answers).isGreaterThan(runs > 1 ? runs * 5 : 0);
     }
 
     /** A raw client, the answers that its calls may have, and their sinks. */

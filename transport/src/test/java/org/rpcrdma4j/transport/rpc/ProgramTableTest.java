@@ -20,9 +20,9 @@ import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.rpcrdma4j.testkit.Seeds;
 import org.rpcrdma4j.transport.rpc.ProgramTable.Outcome;
 import org.rpcrdma4j.transport.xdr.Pieces;
-import org.rpcrdma4j.transport.xdr.Seeds;
 import org.rpcrdma4j.transport.xdr.XdrException;
 import org.rpcrdma4j.transport.xdr.XdrReader;
 import org.rpcrdma4j.transport.xdr.XdrWriter;
@@ -319,7 +319,7 @@ class ProgramTableTest {
 
     @Test
     void everyMessageWithADirectionOfACallGetsOneWellFormedReply() {
-        Seeds.run(5000, random -> {
+        Seeds.runRandom(5000, random -> {
             byte[] message = arguments(1 + random.nextInt(2), 1, 2, 3, 4, 5, 6).toByteArray();
             for (int i = random.nextInt(6); i >= 0; i--) {
                 int at = 8 + random.nextInt(message.length - 8);
@@ -347,7 +347,7 @@ class ProgramTableTest {
 
     @Test
     void replyReaderThrowsNothingButRpcExceptions() {
-        Seeds.run(5000, random -> {
+        Seeds.runRandom(5000, random -> {
             byte[] reply = new byte[random.nextInt(48)];
             for (int i = 0; i < reply.length; i++) {
                 reply[i] = (byte) (i % 4 == 3 ? random.nextInt(8) : 0);

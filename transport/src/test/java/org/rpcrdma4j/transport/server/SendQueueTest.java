@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.rpcrdma4j.testkit.Seeds;
 import org.rpcrdma4j.testkit.sim.SimulationOptions;
 import org.rpcrdma4j.transport.event.ServerCounter;
 import org.rpcrdma4j.transport.raw.RawConnection;
@@ -24,9 +25,7 @@ class SendQueueTest {
 
     @Test
     void postsChainsLongerThanTheQueueInPartsAndRepliesInTheirOrder() {
-        long first = Long.getLong("rpcrdma.seed", 1);
-        int seeds = Integer.getInteger("rpcrdma.seeds", 10);
-        for (long seed = first; seed < first + seeds; seed++) {
+        Seeds.run(10, seed -> {
             // 40 places, 16 of which are for Reads; one entry for each Write.
             SimulationOptions server = SimulationOptions.DEFAULT.withLimits(1, 1, 40, 8192);
             try (ServerFixture fixture = new ServerFixture(
@@ -39,7 +38,7 @@ class SendQueueTest {
                     null)) {
                 run(fixture, seed);
             }
-        }
+        });
     }
 
     private static void run(ServerFixture fixture, long seed) {

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
+import org.rpcrdma4j.testkit.Seeds;
 import org.rpcrdma4j.testkit.sim.RandomFaults;
 import org.rpcrdma4j.testkit.sim.SimulationOptions;
 import org.rpcrdma4j.transport.raw.RawConnection;
@@ -31,15 +32,7 @@ class ServerFaultsTest {
 
     @Test
     void repliesAreRightOrDoNotComeAndNothingIsLeft() {
-        long first = Long.getLong("rpcrdma.seed", 1);
-        int seeds = Integer.getInteger("rpcrdma.seeds", 150);
-        for (long seed = first; seed < first + seeds; seed++) {
-            try {
-                run(seed);
-            } catch (RuntimeException | AssertionError e) {
-                throw new AssertionError("seed " + seed, e);
-            }
-        }
+        Seeds.run(150, this::run);
     }
 
     private void run(long seed) {

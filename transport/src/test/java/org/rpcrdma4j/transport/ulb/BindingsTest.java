@@ -10,10 +10,10 @@ import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.rpcrdma4j.testkit.Seeds;
 import org.rpcrdma4j.transport.rpc.CallHeader;
 import org.rpcrdma4j.transport.rpc.OpaqueAuth;
 import org.rpcrdma4j.transport.xdr.Pieces;
-import org.rpcrdma4j.transport.xdr.Seeds;
 import org.rpcrdma4j.transport.xdr.XdrException;
 import org.rpcrdma4j.transport.xdr.XdrReader;
 import org.rpcrdma4j.transport.xdr.XdrWriter;
@@ -102,7 +102,7 @@ class BindingsTest {
 
     @Test
     void randomStreamsCauseNothingButXdrExceptions() {
-        Seeds.run(4000, random -> {
+        Seeds.runRandom(4000, random -> {
             int version = 2 + random.nextInt(3);
             CallHeader call = Streams.call(Bindings.NFS, version, version == 4 ? 1 : random.nextInt(23));
             byte[] stream = new byte[4 * random.nextInt(80) + random.nextInt(2)];
@@ -122,7 +122,7 @@ class BindingsTest {
 
     @Test
     void damagedStreamsCauseNothingButXdrExceptions() {
-        Seeds.run(3000, random -> {
+        Seeds.runRandom(3000, random -> {
             XdrWriter out = new XdrWriter();
             Nfs4RandomArguments arguments = new Nfs4RandomArguments(out, random);
             arguments.string();

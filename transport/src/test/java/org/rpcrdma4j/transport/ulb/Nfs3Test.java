@@ -11,9 +11,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.rpcrdma4j.testkit.Seeds;
 import org.rpcrdma4j.transport.rpc.CallHeader;
 import org.rpcrdma4j.transport.rpc.ReplyHeader;
-import org.rpcrdma4j.transport.xdr.Seeds;
 import org.rpcrdma4j.transport.xdr.XdrException;
 import org.rpcrdma4j.transport.xdr.XdrReader;
 import org.rpcrdma4j.transport.xdr.XdrWriter;
@@ -54,7 +54,7 @@ class Nfs3Test {
     void exactlyTheEligibleItemsOfEveryProcedureAreFound(int procedure) {
         CallHeader call = call(procedure);
         UpperLayerBinding binding = binding(call);
-        Seeds.run(100, random -> {
+        Seeds.runRandom(100, random -> {
             XdrWriter arguments = arguments(procedure, COUNT, random);
             Streams.findsMarkedItems((in, sink) -> binding.argumentItems(call, in, sink), arguments);
             assertThat(arguments.items()).isEqualTo(procedure == WRITE || procedure == SYMLINK ? 1 : 0);
@@ -74,7 +74,7 @@ class Nfs3Test {
     @MethodSource("procedures")
     void noReplyIsLargerThanItsBound(int procedure) {
         CallHeader call = call(procedure);
-        Seeds.run(100, random -> {
+        Seeds.runRandom(100, random -> {
             ReplyBound bound = binding(call).replyBound(call, reader(arguments(procedure, COUNT, random)));
             XdrWriter results = new XdrWriter();
             new Nfs3Random(results, random).results(procedure);

@@ -12,8 +12,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.rpcrdma4j.testkit.Seeds;
 import org.rpcrdma4j.transport.rpc.CallHeader;
-import org.rpcrdma4j.transport.xdr.Seeds;
 import org.rpcrdma4j.transport.xdr.XdrException;
 import org.rpcrdma4j.transport.xdr.XdrReader;
 import org.rpcrdma4j.transport.xdr.XdrWriter;
@@ -66,7 +66,7 @@ class Nfs4CompoundTest {
     @ParameterizedTest
     @MethodSource("operations")
     void argumentsOfEveryOperationArePassedOver(int number) {
-        Seeds.run(
+        Seeds.runRandom(
                 60,
                 random -> findsMarkedArguments(compound(2, 2, random, arguments -> {
                     arguments.operation(number);
@@ -77,7 +77,7 @@ class Nfs4CompoundTest {
     @ParameterizedTest
     @MethodSource("operations")
     void resultsOfEveryOperationArePassedOver(int number) {
-        Seeds.run(60, random -> {
+        Seeds.runRandom(60, random -> {
             findsMarkedResults(results(0, 2, random, results -> {
                 results.operation(number, true);
                 results.operation(READ, true);
@@ -91,7 +91,7 @@ class Nfs4CompoundTest {
 
     @Test
     void itemsOfAnyCompoundAreFound() {
-        Seeds.run(1000, random -> {
+        Seeds.runRandom(1000, random -> {
             int count = random.nextInt(20);
             findsMarkedArguments(compound(2, count, random, arguments -> {
                 for (int i = 0; i < count; i++) {

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.rpcrdma4j.testkit.Seeds;
 
 /** What holds for every message and every cut. */
 class XdrPropertyTest {
@@ -71,7 +72,7 @@ class XdrPropertyTest {
 
     @Test
     void whatIsWrittenIsReadFromAnyPieces() {
-        Seeds.run(2000, random -> {
+        Seeds.runRandom(2000, random -> {
             XdrWriter out = new XdrWriter(
                     MemorySegment.ofArray(new byte[random.nextInt(40)]),
                     size -> MemorySegment.ofArray(new byte[(int) size]),
@@ -93,7 +94,7 @@ class XdrPropertyTest {
 
     @Test
     void reducedStreamAndItemsMakeUpTheUnreducedOne() {
-        Seeds.run(1000, random -> {
+        Seeds.runRandom(1000, random -> {
             XdrWriter out = new XdrWriter();
             for (int i = random.nextInt(20); i >= 0; i--) {
                 write(out, random);
@@ -124,7 +125,7 @@ class XdrPropertyTest {
 
     @Test
     void randomBytesCauseNothingButXdrExceptions() {
-        Seeds.run(3000, random -> {
+        Seeds.runRandom(3000, random -> {
             byte[] message = new byte[random.nextInt(64)];
             random.nextBytes(message);
             if (random.nextBoolean()) {
