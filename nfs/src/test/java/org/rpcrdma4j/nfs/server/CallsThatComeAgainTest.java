@@ -35,6 +35,8 @@ import org.rpcrdma4j.nfs.protocol.Status;
 import org.rpcrdma4j.nfs.protocol.SymLink;
 import org.rpcrdma4j.nfs.protocol.Write;
 import org.rpcrdma4j.nfs.protocol.XdrValue;
+import org.rpcrdma4j.testkit.proxy.Direction;
+import org.rpcrdma4j.testkit.proxy.FaultProxy;
 import org.rpcrdma4j.transport.client.Reply;
 import org.rpcrdma4j.transport.xdr.XdrReader;
 
@@ -104,16 +106,16 @@ class CallsThatComeAgainTest {
         Files.writeString(directory.resolve("file"), "some text");
         Files.createDirectory(directory.resolve("dir"));
         try (ServerFixture fixture = new ServerFixture(directory);
-                CuttingProxy proxy = new CuttingProxy(fixture.address())) {
+                FaultProxy proxy = FaultProxy.start(0, fixture.address())) {
             Caller caller = fixture.caller(ServerFixture.USER, proxy.address());
             FileHandle root = ServerFixture.root(caller);
             FileHandle file = ServerFixture.lookup(caller, root, "file");
-            proxy.cutNextAnswer();
+            proxy.cutNext(Direction.DOWN);
             Reply reply = caller.send(
                     caller.client.nextXid(),
                     change.procedure(),
                     change.arguments().of(root, file));
-            assertThat(proxy.cuts()).isEqualTo(1);
+            assertThat(proxy.status().cuts()).isEqualTo(1);
             assertThat(reply.transmissions()).isEqualTo(2);
             // No device or pipe is made here, which is remembered too.
             assertThat(status(reply)).isEqualTo(change.procedure() == Procedure.MKNOD ? Status.NOTSUPP : Status.OK);

@@ -30,9 +30,17 @@ final class Fault {
         left = bytes;
     }
 
+    /** Does {@code newKind} at the next byte, and then nothing. */
+    synchronized void setOnce(Kind newKind) {
+        kind = newKind;
+        everyBytes = 0;
+        left = 1;
+    }
+
     /** Where in the next {@code bytes} bytes something is done, and what; null for nowhere. A second place in them is passed over. */
     synchronized @Nullable Place next(int bytes) {
-        if (kind == null) {
+        Kind now = kind;
+        if (now == null) {
             return null;
         }
         left -= bytes;
@@ -41,7 +49,8 @@ final class Fault {
         }
         int index = (int) Math.max(0, bytes - 1 + left);
         left = everyBytes;
-        return new Place(kind, index);
+        kind = everyBytes == 0 ? null : now;
+        return new Place(now, index);
     }
 
     /**

@@ -71,6 +71,11 @@ public final class FaultProxy implements AutoCloseable {
         fault(direction).set(Fault.Kind.CUT, everyBytes);
     }
 
+    /** Resets the connection that carries the next bytes of a direction, once, and passes none of these bytes on. */
+    public void cutNext(Direction direction) {
+        fault(direction).setOnce(Fault.Kind.CUT);
+    }
+
     /** Inverts one bit each time that {@code everyBytes} have gone in a direction; never in the first bytes of a connection. */
     public void flipEvery(Direction direction, long everyBytes) {
         fault(direction).set(Fault.Kind.FLIP, everyBytes);

@@ -97,6 +97,24 @@ class FaultProxyTest {
     }
 
     @Test
+    void cutsOnceAndPassesNothingOfItOn() throws IOException {
+        server.getOutputStream().write(bytes(0, 20));
+        assertThat(client.getInputStream().readNBytes(20)).hasSize(20);
+        proxy.cutNext(Direction.DOWN);
+        client.getOutputStream().write(1);
+        assertThat(server.getInputStream().read()).isEqualTo(1);
+        server.getOutputStream().write(bytes(0, 10));
+
+        assertThatThrownBy(() -> client.getInputStream().read()).isInstanceOf(SocketException.class);
+        client.close();
+        server.close();
+        open();
+        server.getOutputStream().write(bytes(0, 40));
+        assertThat(client.getInputStream().readNBytes(40)).isEqualTo(bytes(0, 40));
+        assertThat(proxy.status().cuts()).isEqualTo(1);
+    }
+
+    @Test
     void cutsAllConnectionsOnCommand() throws IOException {
         client.getOutputStream().write(1);
         assertThat(server.getInputStream().read()).isEqualTo(1);
