@@ -27,7 +27,6 @@ import org.rpcrdma4j.transport.client.CallMessage;
 import org.rpcrdma4j.transport.client.Reply;
 import org.rpcrdma4j.transport.client.RpcClient;
 import org.rpcrdma4j.transport.event.ServerCounter;
-import org.rpcrdma4j.transport.rpc.ReplyReader;
 import org.rpcrdma4j.transport.rpc.RpcException;
 import org.rpcrdma4j.transport.xdr.XdrReader;
 
@@ -64,7 +63,7 @@ class BridgeTest {
             Reply reply = await(chain, client.send(call));
             assertThat(reply.placedBytes()).as("%d", count).isEqualTo(count);
             assertThat(TestPrograms.isFilled(target.asSlice(0, count), 5)).isTrue();
-            XdrReader results = results(reply, call);
+            XdrReader results = TestPrograms.results(reply, call);
             results.skip(16);
             assertThat(results.readInt()).isEqualTo(count);
             assertThat(results.remaining()).isZero();
@@ -76,7 +75,7 @@ class BridgeTest {
             MemorySegment data = arena.allocate(count + 8L).asSlice(0, count);
             TestPrograms.fill(data, 9);
             CallMessage call = TestPrograms.writeCall(client.nextXid(), 9, data).build();
-            XdrReader results = results(await(chain, client.send(call)), call);
+            XdrReader results = TestPrograms.results(await(chain, client.send(call)), call);
             results.skip(12);
             assertThat(results.readInt()).isEqualTo(count);
             assertThat(chain.programs.writtenRight).isTrue();
@@ -87,7 +86,7 @@ class BridgeTest {
         byte[] payload = new byte[count];
         TestPrograms.fill(MemorySegment.ofArray(payload), count);
         CallMessage call = TestPrograms.echoCall(client.nextXid(), payload).build();
-        XdrReader results = results(await(chain, client.send(call)), call);
+        XdrReader results = TestPrograms.results(await(chain, client.send(call)), call);
         assertThat(results.readOpaque(count).toArray(ValueLayout.JAVA_BYTE)).isEqualTo(payload);
     }
 
@@ -106,7 +105,8 @@ class BridgeTest {
             CallMessage unknown = TestPrograms.readCall(client.nextXid(), 0, 1).build();
             unknown.head().set(ValueLayout.JAVA_BYTE, 23, (byte) 99);
             Reply reply = await(chain, client.send(unknown));
-            assertThatThrownBy(() -> results(reply, unknown)).isInstanceOf(RpcException.ProcedureUnavailable.class);
+            assertThatThrownBy(() -> TestPrograms.results(reply, unknown))
+                    .isInstanceOf(RpcException.ProcedureUnavailable.class);
             assertThat(chain.bridges.getFirst().counters().get(BridgeCounter.FAILURES))
                     .as(chain.describe())
                     .isZero();
@@ -161,7 +161,7 @@ class BridgeTest {
                     pending.add(client.send(calls.getLast()));
                 }
                 for (int i = 0; i < pending.size(); i++) {
-                    assertThat(results(await(chain, pending.get(i)), calls.get(i))
+                    assertThat(TestPrograms.results(await(chain, pending.get(i)), calls.get(i))
                                     .readInt())
                             .isEqualTo(i * 16);
                 }
@@ -185,7 +185,8 @@ class BridgeTest {
                         TestPrograms.echoCall(client.nextXid(), new byte[100]).build();
                 CompletableFuture<Reply> pending = client.send(call);
                 chain.startServer(port);
-                assertThat(results(await(chain, pending), call).readInt()).isEqualTo(100);
+                assertThat(TestPrograms.results(await(chain, pending), call).readInt())
+                        .isEqualTo(100);
             }
         }
     }

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.rpcrdma4j.bridge.BridgeEnd.Kind;
+import org.rpcrdma4j.tcp.TestPrograms;
 import org.rpcrdma4j.tcp.client.TcpRpcClient;
 import org.rpcrdma4j.tcp.server.TcpRpcServer;
 import org.rpcrdma4j.transport.client.RpcClient;

@@ -8,13 +8,17 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.rpcrdma4j.transport.client.CallMessage;
+import org.rpcrdma4j.transport.client.Reply;
 import org.rpcrdma4j.transport.rpc.CallHeader;
 import org.rpcrdma4j.transport.rpc.Credential;
 import org.rpcrdma4j.transport.rpc.ProgramTable;
+import org.rpcrdma4j.transport.rpc.ReplyReader;
+import org.rpcrdma4j.transport.rpc.RpcException;
 import org.rpcrdma4j.transport.rpc.RpcProgram;
 import org.rpcrdma4j.transport.rpc.RpcRequest;
 import org.rpcrdma4j.transport.ulb.Bindings;
 import org.rpcrdma4j.transport.xdr.XdrException;
+import org.rpcrdma4j.transport.xdr.XdrReader;
 import org.rpcrdma4j.transport.xdr.XdrWriter;
 
 /** Programs for tests: one that echoes, and READ and WRITE in the shape of NFS version 3. */
@@ -175,5 +179,12 @@ public final class TestPrograms {
         out.writeInt(2);
         out.writeInt((int) count);
         return message(out).item(data);
+    }
+
+    /** The results of a call that was executed. */
+    public static XdrReader results(Reply reply, CallMessage call) throws RpcException {
+        XdrReader reader = new XdrReader(reply.message());
+        ReplyReader.readHeader(reader, call.xid());
+        return reader;
     }
 }

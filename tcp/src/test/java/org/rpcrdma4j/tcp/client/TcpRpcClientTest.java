@@ -24,7 +24,6 @@ import org.rpcrdma4j.tcp.server.TcpRpcServer;
 import org.rpcrdma4j.transport.client.CallMessage;
 import org.rpcrdma4j.transport.client.Reply;
 import org.rpcrdma4j.transport.client.TransportException;
-import org.rpcrdma4j.transport.rpc.ReplyReader;
 import org.rpcrdma4j.transport.rpc.RpcException;
 import org.rpcrdma4j.transport.ulb.Bindings;
 import org.rpcrdma4j.transport.ulb.ResultLimits;
@@ -60,12 +59,6 @@ class TcpRpcClientTest {
         }
     }
 
-    private static XdrReader results(Reply reply, CallMessage call) throws RpcException {
-        XdrReader reader = new XdrReader(reply.message());
-        ReplyReader.readHeader(reader, call.xid());
-        return reader;
-    }
-
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 3, 4, 100, 127, 128, 129, 16_384, 100_001, 1 << 20, (1 << 20) + 3})
     void aReadResultGoesToItsTargetAndNothingElseOfTheReplyDoes(int count) throws Exception {
@@ -81,7 +74,7 @@ class TcpRpcClientTest {
             assertThat(TestPrograms.isFilled(target.asSlice(0, count), 12)).isTrue();
             assertThat(target.asSlice(count).mismatch(arena.allocate(16).fill((byte) 0x55)))
                     .isEqualTo(-1);
-            XdrReader results = results(reply, call);
+            XdrReader results = TestPrograms.results(reply, call);
             assertThat(results.readInt()).isZero();
             assertThat(results.readBool()).isFalse();
             assertThat(results.readInt()).isEqualTo(count);
@@ -101,7 +94,7 @@ class TcpRpcClientTest {
             MemorySegment heap = MemorySegment.ofArray(new byte[count / 2]).copyFrom(data.asSlice(0, count / 2));
             CallMessage call = TestPrograms.writeCall(client.nextXid(), 77, heap, data.asSlice(count / 2))
                     .build();
-            XdrReader results = results(client.call(call), call);
+            XdrReader results = TestPrograms.results(client.call(call), call);
             results.skip(12);
             assertThat(results.readInt()).isEqualTo(count);
             assertThat(programs.writtenBytes).isEqualTo(count);
@@ -117,7 +110,8 @@ class TcpRpcClientTest {
         call.head().set(java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED, 20, 0x0100_0000);
         Reply reply = client.call(call);
         assertThat(reply.placedBytes()).isZero();
-        assertThatThrownBy(() -> results(reply, call)).isInstanceOf(RpcException.ProcedureUnavailable.class);
+        assertThatThrownBy(() -> TestPrograms.results(reply, call))
+                .isInstanceOf(RpcException.ProcedureUnavailable.class);
     }
 
     @Test
@@ -142,7 +136,7 @@ class TcpRpcClientTest {
         CallMessage call = TestPrograms.readCall(client.nextXid(), 3, 50_001).build();
         Reply reply = client.call(call);
         assertThat(reply.placedBytes()).isZero();
-        XdrReader results = results(reply, call);
+        XdrReader results = TestPrograms.results(reply, call);
         results.skip(16);
         assertThat(TestPrograms.isFilled(results.readOpaque(50_001), 3)).isTrue();
     }
@@ -168,7 +162,8 @@ class TcpRpcClientTest {
             replies.add(client.send(calls.getLast()));
         }
         for (int i = 0; i < 1000; i++) {
-            assertThat(results(await(replies.get(i)), calls.get(i)).readInt()).isEqualTo(i);
+            assertThat(TestPrograms.results(await(replies.get(i)), calls.get(i)).readInt())
+                    .isEqualTo(i);
         }
         assertThat(slow).isNotDone();
         programs.gate.countDown();
@@ -179,7 +174,7 @@ class TcpRpcClientTest {
     void lentResultsAreReleasedOnceTheyWereWritten() throws Exception {
         for (int i = 0; i < 20; i++) {
             CallMessage call = TestPrograms.lentCall(client.nextXid(), 100_001).build();
-            XdrReader results = results(client.call(call), call);
+            XdrReader results = TestPrograms.results(client.call(call), call);
             assertThat(TestPrograms.isFilled(results.readOpaque(100_001), 0)).isTrue();
         }
         client.close();
