@@ -16,7 +16,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -26,6 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rpcrdma4j.cli.payload.PayloadProgram;
 import org.rpcrdma4j.tcp.client.TcpRpcClient;
+import org.rpcrdma4j.testkit.Waits;
 import org.rpcrdma4j.transport.client.CallMessage;
 import org.rpcrdma4j.transport.rpc.CallHeader;
 import org.rpcrdma4j.transport.rpc.Credential;
@@ -51,15 +51,11 @@ class BridgeCommandTest {
         return line.execute(args);
     }
 
-    private int awaitPort() throws InterruptedException {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        Matcher found = READY.matcher(out.toString());
-        while (!found.find()) {
-            assertThat(System.nanoTime()).as("%s %s", out, err).isLessThan(end);
-            TimeUnit.MILLISECONDS.sleep(5);
-            found = READY.matcher(out.toString());
-        }
-        return Integer.parseInt(found.group(1));
+    private int awaitPort() {
+        Waits.until(() -> READY.matcher(out.toString()).find(), () -> out + " " + err);
+        Matcher ready = READY.matcher(out.toString());
+        assertThat(ready.find()).isTrue();
+        return Integer.parseInt(ready.group(1));
     }
 
     @Test

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.cli;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -12,6 +14,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.WritableByteChannel;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import picocli.CommandLine;
 
@@ -106,6 +109,24 @@ final class CommandRun {
         line.setOut(new PrintWriter(text, true));
         line.setErr(new PrintWriter(messages, true));
         return line.execute(args);
+    }
+
+    /** Runs a command that says nothing but its output. */
+    void succeeds(String... args) {
+        assertThat(run(args)).as("%s", this).isZero();
+        assertThat(err()).isEmpty();
+    }
+
+    /** Runs a command that fails with one line, which holds the parts, and says nothing else. */
+    void fails(List<String> parts, String... args) {
+        assertThat(run(args)).as("%s", this).isEqualTo(1);
+        assertThat(err().lines())
+                .singleElement()
+                .asString()
+                .startsWith("rpcrdma " + args[0] + ": ")
+                .contains(parts)
+                .doesNotContain("Exception", "java.");
+        assertThat(out()).isEmpty();
     }
 
     /** What was written to standard output, as text or as bytes. */

@@ -25,14 +25,14 @@ class CpCommandTest {
 
     private Path exported;
     private Path local;
-    private LoopbackExport export;
+    private ServedDirectory export;
     private final CommandRun run = CommandRun.piped();
 
     @BeforeEach
     void serve() throws IOException {
         exported = Files.createDirectory(directory.resolve("exported"));
         local = Files.createDirectory(directory.resolve("local"));
-        export = new LoopbackExport(exported);
+        export = ServedDirectory.start(exported);
     }
 
     @AfterEach
@@ -40,23 +40,19 @@ class CpCommandTest {
         export.close();
     }
 
-    private void succeeds(String... arguments) {
-        assertThat(run.run(arguments)).as(run.toString()).isZero();
-    }
-
     @Test
     @Timeout(120)
     void aTreeGoesThereAndBackAndIsTheSame() throws IOException {
         Path tree = SampleTree.create(local.resolve("tree"), 300);
 
-        succeeds("cp", "-r", "-p", tree.toString(), export.url("there"));
+        run.succeeds("cp", "-r", "-p", tree.toString(), export.url("/there"));
         SampleTree.assertSame(tree, exported.resolve("there"), true);
-        succeeds(
+        run.succeeds(
                 "cp",
                 "-r",
                 "-p",
                 "--check",
-                export.url("there"),
+                export.url("/there"),
                 local.resolve("back").toString());
         SampleTree.assertSame(tree, local.resolve("back"), true);
 
@@ -69,8 +65,8 @@ class CpCommandTest {
     void aTreeGoesFromServerToServer() throws IOException {
         Path tree = SampleTree.create(exported.resolve("tree"), 50);
         Path other = Files.createDirectory(directory.resolve("other"));
-        try (LoopbackExport second = new LoopbackExport(other)) {
-            succeeds("cp", "-r", export.url("tree"), second.url(""));
+        try (ServedDirectory second = ServedDirectory.start(other)) {
+            run.succeeds("cp", "-r", export.url("/tree"), second.url("/"));
         }
 
         SampleTree.assertSame(tree, other.resolve("tree"), false);
@@ -82,13 +78,13 @@ class CpCommandTest {
         Path tree = SampleTree.create(local.resolve("tree"), 600);
         SampleTree.write(tree.resolve("very large"), new Random(5), 48 << 20);
 
-        whileRestarting(Procedure.WRITE, "cp", "-r", tree.toString(), export.url("there"));
+        whileRestarting(Procedure.WRITE, "cp", "-r", tree.toString(), export.url("/there"));
         SampleTree.assertSame(tree, exported.resolve("there"), false);
         whileRestarting(
                 Procedure.READ,
                 "cp",
                 "-r",
-                export.url("there"),
+                export.url("/there"),
                 local.resolve("back").toString());
         SampleTree.assertSame(tree, local.resolve("back"), false);
 
@@ -100,7 +96,7 @@ class CpCommandTest {
         AtomicBoolean ended = new AtomicBoolean();
         Thread copying = Thread.ofPlatform().start(() -> {
             try {
-                succeeds(arguments);
+                run.succeeds(arguments);
             } finally {
                 ended.set(true);
             }
@@ -120,7 +116,7 @@ class CpCommandTest {
             Files.writeString(tree.resolve("f" + i), "text");
         }
 
-        succeeds("cp", "-r", tree.toString(), export.url("there"));
+        run.succeeds("cp", "-r", tree.toString(), export.url("/there"));
 
         for (Procedure procedure : new Procedure[] {Procedure.CREATE, Procedure.WRITE, Procedure.RENAME}) {
             assertThat(export.calls(procedure)).as(procedure.name()).isEqualTo(50);
@@ -135,11 +131,11 @@ class CpCommandTest {
         byte[] data = new byte[(2 << 20) + 3];
         new Random(2).nextBytes(data);
 
-        assertThat(run.in(data).run("cp", "-", export.url("file")))
+        assertThat(run.in(data).run("cp", "-", export.url("/file")))
                 .as(run.toString())
                 .isZero();
         assertThat(exported.resolve("file")).hasBinaryContent(data);
-        succeeds("cp", export.url("file"), "-");
+        run.succeeds("cp", export.url("/file"), "-");
 
         assertThat(run.bytes()).isEqualTo(data);
     }
@@ -150,7 +146,7 @@ class CpCommandTest {
         Files.writeString(local.resolve("b"), "B");
         Files.createDirectory(exported.resolve("d"));
 
-        succeeds("cp", local.resolve("a").toString(), local.resolve("b").toString(), export.url("d"));
+        run.succeeds("cp", local.resolve("a").toString(), local.resolve("b").toString(), export.url("/d"));
 
         assertThat(exported.resolve("d/a")).hasContent("A");
         assertThat(exported.resolve("d/b")).hasContent("B");
@@ -163,7 +159,7 @@ class CpCommandTest {
         Files.writeString(local.resolve("target"), "old");
         Files.createSymbolicLink(local.resolve("link"), Path.of("target"));
 
-        succeeds("cp", export.url("link"), local.resolve("link").toString());
+        run.succeeds("cp", export.url("/link"), local.resolve("link").toString());
 
         assertThat(local.resolve("target")).hasContent("text");
         assertThat(Files.isSymbolicLink(local.resolve("link"))).isTrue();
@@ -173,7 +169,7 @@ class CpCommandTest {
     void aDeviceIsWrittenToAndNotReplaced() throws IOException {
         Files.writeString(exported.resolve("file"), "text");
 
-        succeeds("cp", export.url("file"), "/dev/null");
+        run.succeeds("cp", export.url("/file"), "/dev/null");
 
         assertThat(Files.isRegularFile(Path.of("/dev/null"), LinkOption.NOFOLLOW_LINKS))
                 .isFalse();
@@ -186,27 +182,27 @@ class CpCommandTest {
         Files.writeString(local.resolve("tree/x"), "text");
         Files.createDirectories(exported.resolve("tree/x"));
 
-        assertThat(run.run("cp", "-r", local.resolve("tree").toString(), export.url("")))
+        assertThat(run.run("cp", "-r", local.resolve("tree").toString(), export.url("/")))
                 .isEqualTo(1);
 
         assertThat(run.err().lines())
                 .containsExactly(
-                        "rpcrdma cp: cannot replace " + export.url("tree/x") + " by a file: it is a directory",
+                        "rpcrdma cp: cannot replace " + export.url("/tree/x") + " by a file: it is a directory",
                         "rpcrdma cp: 1 file copied, 1 failed");
         assertThat(exported.resolve("tree/d/file")).hasContent("text");
     }
 
     @Test
     void whatIsNotThereIsOneLine() {
-        assertThat(run.run("cp", export.url("nothing"), local.toString())).isEqualTo(1);
-        assertThat(run.run("cp", local.resolve("nothing").toString(), export.url("")))
+        assertThat(run.run("cp", export.url("/nothing"), local.toString())).isEqualTo(1);
+        assertThat(run.run("cp", local.resolve("nothing").toString(), export.url("/")))
                 .isEqualTo(1);
         assertThat(run.run(
-                        "cp", export.url("nothing"), local.resolve("no/where").toString()))
+                        "cp", export.url("/nothing"), local.resolve("no/where").toString()))
                 .isEqualTo(1);
 
         assertThat(run.err())
-                .contains("cannot copy " + export.url("nothing") + ": no such file or directory")
+                .contains("cannot copy " + export.url("/nothing") + ": no such file or directory")
                 .contains("cannot copy " + local.resolve("nothing") + ": no such file or directory")
                 .contains("cannot create " + local.resolve("no/where") + ": no such directory")
                 .doesNotContain("\tat ");
@@ -215,8 +211,8 @@ class CpCommandTest {
     @Test
     void wrongUsageIsSaid() {
         assertThat(run.run("cp", "a", "b")).isEqualTo(2);
-        assertThat(run.run("cp", "-r", "-", export.url(""))).isEqualTo(2);
-        assertThat(run.run("cp", "-r", export.url("x"), "-")).isEqualTo(2);
+        assertThat(run.run("cp", "-r", "-", export.url("/"))).isEqualTo(2);
+        assertThat(run.run("cp", "-r", export.url("/x"), "-")).isEqualTo(2);
         assertThat(run.run("cp", "nfs://:x/", "b")).isEqualTo(2);
         assertThat(run.run("cp", "a")).isEqualTo(2);
     }
@@ -226,7 +222,7 @@ class CpCommandTest {
         CommandRun seen = CommandRun.onTerminal();
         SampleTree.create(local.resolve("tree"), 20);
 
-        assertThat(seen.run("cp", "-r", "--stats", local.resolve("tree").toString(), export.url("")))
+        assertThat(seen.run("cp", "-r", "--stats", local.resolve("tree").toString(), export.url("/")))
                 .as(seen.toString())
                 .isZero();
 

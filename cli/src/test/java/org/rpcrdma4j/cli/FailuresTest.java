@@ -19,7 +19,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.rpcrdma4j.nfs.export.ExportOptions;
 import org.rpcrdma4j.nfs.protocol.PathBytes;
 import org.rpcrdma4j.nfs.server.NfsServerOptions;
 
@@ -31,17 +30,6 @@ class FailuresTest {
 
     private final CommandRun run = CommandRun.piped();
 
-    private void fails(List<String> parts, String... args) {
-        assertThat(run.run(args)).as("%s", run).isEqualTo(1);
-        assertThat(run.err().lines())
-                .singleElement()
-                .asString()
-                .startsWith("rpcrdma " + args[0] + ": ")
-                .contains(parts)
-                .doesNotContain("Exception", "java.");
-        assertThat(run.out()).isEmpty();
-    }
-
     /** A port on which nobody listens. */
     private static int freePort() throws IOException {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
@@ -49,13 +37,9 @@ class FailuresTest {
         }
     }
 
-    private ServedDirectory serve(ExportOptions options) throws IOException {
-        return ServedDirectory.start(root, options, NfsServerOptions.DEFAULT);
-    }
-
     @Test
     void aHostWithoutAnAddress() {
-        fails(List.of("nfs://no-such-host.invalid/x", "unknown host"), "ls", "nfs://no-such-host.invalid/x");
+        run.fails(List.of("nfs://no-such-host.invalid/x", "unknown host"), "ls", "nfs://no-such-host.invalid/x");
     }
 
     @ParameterizedTest
@@ -64,7 +48,7 @@ class FailuresTest {
         String server = "127.0.0.1:" + freePort();
         String url = "nfs://" + server + "/x";
 
-        fails(List.of(url, ": cannot reach " + server + ": connection refused"), "ls", url + "?proto=" + transport);
+        run.fails(List.of(url, ": cannot reach " + server + ": connection refused"), "ls", url + "?proto=" + transport);
     }
 
     @Test
@@ -72,7 +56,7 @@ class FailuresTest {
         try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
             String url = "nfs://127.0.0.1:" + silent.getLocalPort() + "/x";
 
-            fails(List.of(url), "ls", "--timeout", "1", url + "?proto=tcp");
+            run.fails(List.of(url), "ls", "--timeout", "1", url + "?proto=tcp");
         }
     }
 
@@ -84,7 +68,7 @@ class FailuresTest {
             Thread.ofPlatform().daemon().start(() -> endEveryConnection(closing));
             String url = "nfs://127.0.0.1:" + closing.getLocalPort() + "/x";
 
-            fails(List.of(url, reason), "ls", "--timeout", "1000", url + "?proto=" + transport);
+            run.fails(List.of(url, reason), "ls", "--timeout", "1000", url + "?proto=" + transport);
         }
     }
 
@@ -104,24 +88,24 @@ class FailuresTest {
         try (ServedDirectory served = ServedDirectory.start(
                 root, ServedDirectory.TRUSTING, NfsServerOptions.DEFAULT.withExportName(PathBytes.of("/data")))) {
             String url = served.url("/other");
-            fails(List.of("cannot mount " + url + ": no such export; 127.0.0.1 exports: /data"), "ls", url);
+            run.fails(List.of("cannot mount " + url + ": no such export; 127.0.0.1 exports: /data"), "ls", url);
         }
     }
 
     @Test
     void aReadOnlyExport() throws IOException {
-        try (ServedDirectory served = serve(ServedDirectory.TRUSTING.withReadOnly(true))) {
-            fails(List.of(served.url("/d"), "read-only file system"), "mkdir", served.url("/d"));
+        try (ServedDirectory served =
+                ServedDirectory.start(root, ServedDirectory.TRUSTING.withReadOnly(true), NfsServerOptions.DEFAULT)) {
+            run.fails(List.of(served.url("/d"), "read-only file system"), "mkdir", served.url("/d"));
         }
     }
 
     @Test
     void aHandleOfAnotherExport() throws IOException {
         Path other = Files.createDirectory(root.resolve("other"));
-        try (ServedDirectory served = serve(ServedDirectory.TRUSTING);
-                ServedDirectory elsewhere =
-                        ServedDirectory.start(other, ServedDirectory.TRUSTING, NfsServerOptions.DEFAULT)) {
-            fails(
+        try (ServedDirectory served = ServedDirectory.start(root);
+                ServedDirectory elsewhere = ServedDirectory.start(other)) {
+            run.fails(
                     List.of(served.url("/"), "stale file handle"),
                     "ls",
                     "--handle",
@@ -135,17 +119,17 @@ class FailuresTest {
         assumeTrue(Integer.valueOf(0).equals(Files.getAttribute(root, "unix:uid")), "only root can act for others");
         Files.createDirectory(root.resolve("shut"), PosixFilePermissions.asFileAttribute(Set.of()));
         Files.setPosixFilePermissions(root, PosixFilePermissions.fromString("rwxr-xr-x"));
-        try (ServedDirectory served = serve(ServedDirectory.TRUSTING)) {
+        try (ServedDirectory served = ServedDirectory.start(root)) {
             String[] args = {"ls", "--uid", "12345", "--gid", "12345", served.url("/shut")};
-            fails(List.of(served.url("/shut"), "permission denied"), args);
+            run.fails(List.of(served.url("/shut"), "permission denied"), args);
         }
     }
 
     @Test
     void aPathThroughAFile() throws IOException {
         Files.writeString(root.resolve("f"), "");
-        try (ServedDirectory served = serve(ServedDirectory.TRUSTING)) {
-            fails(List.of(served.url("/f"), "not a directory"), "ls", served.url("/f/x"));
+        try (ServedDirectory served = ServedDirectory.start(root)) {
+            run.fails(List.of(served.url("/f"), "not a directory"), "ls", served.url("/f/x"));
         }
     }
 
@@ -153,8 +137,8 @@ class FailuresTest {
     void aDirectoryThatIsNotEmpty() throws IOException {
         Files.createDirectory(root.resolve("a"));
         Files.createDirectories(root.resolve("b/c"));
-        try (ServedDirectory served = serve(ServedDirectory.TRUSTING)) {
-            fails(List.of("directory not empty"), "mv", "-T", served.url("/a"), served.url("/b"));
+        try (ServedDirectory served = ServedDirectory.start(root)) {
+            run.fails(List.of("directory not empty"), "mv", "-T", served.url("/a"), served.url("/b"));
         }
     }
 
