@@ -19,7 +19,16 @@ class HouseRulesTest {
 
     @Test
     void noSourceFileOfTheProductIsLongerThanItMayBe() throws IOException {
-        assertThat(mainSources())
+        assertNoneIsTooLong(sources("src/main"));
+    }
+
+    @Test
+    void noSourceFileOfTheTestsIsLongerThanItMayBe() throws IOException {
+        assertNoneIsTooLong(sources("src/test"));
+    }
+
+    private static void assertNoneIsTooLong(List<Path> files) {
+        assertThat(files)
                 .isNotEmpty()
                 .filteredOn(file -> read(file).size() > MAX_LINES)
                 .as("files of more than %d lines", MAX_LINES)
@@ -28,7 +37,7 @@ class HouseRulesTest {
 
     @Test
     void nobodyOutsideIwarpNamesItsPackages() throws IOException {
-        assertThat(mainSources())
+        assertThat(sources("src/main"))
                 .filteredOn(file -> !file.startsWith("iwarp"))
                 // Measures parts of the device; nothing depends on it and it is not shipped.
                 .filteredOn(file -> !file.startsWith("benchmarks"))
@@ -36,9 +45,10 @@ class HouseRulesTest {
                 .isEmpty();
     }
 
-    private static List<Path> mainSources() throws IOException {
+    /** Of all modules. */
+    private static List<Path> sources(String directory) throws IOException {
         try (Stream<Path> modules = Files.list(ROOT)) {
-            return modules.map(module -> module.resolve("src/main"))
+            return modules.map(module -> module.resolve(directory))
                     .filter(Files::isDirectory)
                     .flatMap(HouseRulesTest::javaFiles)
                     .map(ROOT::relativize)
