@@ -82,15 +82,24 @@ class ConformanceTableTest {
 
     @Test
     void everyTestNamedExists() throws IOException {
-        Map<String, List<String>> texts = sources(module -> true, "src/test");
-        texts.putAll(sources(module -> module.startsWith("testkit"), "src/main"));
-        Set<String> known = texts.entrySet().stream()
+        Set<String> known = testSources().entrySet().stream()
                 .flatMap(source -> testsOf(source.getKey(), source.getValue()))
                 .collect(Collectors.toSet());
         assertThat(rows())
                 .flatExtracting(Row::tests)
                 .filteredOn(name -> !known.contains(name))
                 .as("tests that do not exist")
+                .isEmpty();
+    }
+
+    @Test
+    void theClassOfATestNamedIsTheOnlyOneOfItsName() throws IOException {
+        Map<String, List<String>> texts = testSources();
+        assertThat(rows())
+                .flatExtracting(Row::tests)
+                .extracting(name -> name.substring(0, name.indexOf('.')))
+                .filteredOn(name -> texts.getOrDefault(name, List.of()).size() > 1)
+                .as("names of several classes")
                 .isEmpty();
     }
 
@@ -195,6 +204,13 @@ class ConformanceTableTest {
                 });
             }
         }
+        return texts;
+    }
+
+    /** Tests, and the contract suite, whose tests other modules run. */
+    private static Map<String, List<String>> testSources() throws IOException {
+        Map<String, List<String>> texts = sources(module -> true, "src/test");
+        texts.putAll(sources(module -> module.startsWith("testkit"), "src/main"));
         return texts;
     }
 

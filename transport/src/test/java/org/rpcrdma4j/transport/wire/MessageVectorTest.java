@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.rpcrdma4j.transport.wire.HeaderDecoder.Outcome;
 
 /** The example messages: read, written, read and written again, cut at every byte, and spoilt one by one. */
-class VectorTest {
+class MessageVectorTest {
     private static final int BYTE_CUT = 40;
 
     private final TransportHeader header = new TransportHeader();
