@@ -32,7 +32,7 @@ final class Admission {
     /** Calls that wait for a send buffer or memory. */
     private final ArrayDeque<RequestSlot> waiting = new ArrayDeque<>();
 
-    private final Runnable wake = this::wake;
+    private final MemoryBudget.Share share;
     private long reservedBytes;
 
     Admission(
@@ -49,6 +49,7 @@ final class Admission {
         this.counters = context.counters();
         maxPayloadBytes = context.options().maxPayloadBytes();
         maxBytes = context.options().connectionMemoryBytes();
+        share = context.budget().share(connection.view().remoteAddress().getAddress(), this::wake);
     }
 
     /** Most bytes that are reserved for one call: with less memory than that, it would wait for ever. */
@@ -112,7 +113,7 @@ final class Admission {
 
     /** Reserves what the slot may need; fails without change. */
     private boolean reserve(RequestSlot slot, long bytes) {
-        if (bytes > maxBytes - reservedBytes || !context.budget().reserveOrWait(bytes, wake)) {
+        if (bytes > maxBytes - reservedBytes || !share.reserveOrWait(bytes)) {
             return false;
         }
         slot.reservedBytes += bytes;
@@ -122,7 +123,7 @@ final class Admission {
 
     /** Reserves more for a slot that needs it, without waiting. */
     boolean reserveMore(RequestSlot slot, long bytes) {
-        if (bytes > maxBytes - reservedBytes || !context.budget().tryReserve(bytes)) {
+        if (bytes > maxBytes - reservedBytes || !share.reserveMore(bytes)) {
             return false;
         }
         slot.reservedBytes += bytes;
@@ -133,10 +134,14 @@ final class Admission {
     void unreserve(RequestSlot slot) {
         if (slot.reservedBytes > 0) {
             reservedBytes -= slot.reservedBytes;
-            if (context.budget().release(slot.reservedBytes)) {
-                connection.monitor().afterwards(context.budget()::wakeWaiters);
-            }
+            wakeOthersIf(share.release(slot.reservedBytes));
             slot.reservedBytes = 0;
+        }
+    }
+
+    private void wakeOthersIf(boolean somebodyWaits) {
+        if (somebodyWaits) {
+            connection.monitor().afterwards(context.budget()::wakeWaiters);
         }
     }
 
@@ -179,6 +184,6 @@ final class Admission {
     /** The connection ends: what has not reached a handler is dropped. */
     void stop() {
         waiting.clear();
-        context.budget().forget(wake);
+        wakeOthersIf(share.leave());
     }
 }

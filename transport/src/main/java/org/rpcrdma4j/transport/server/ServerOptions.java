@@ -16,7 +16,9 @@ import java.time.Duration;
  * @param allowEmptyWriteChunk whether a Write chunk may have no segment (RFC 8166, Section 4.3.2.3); if not, ERR_CHUNK as newer Linux
  * @param connectionMemoryBytes most memory for arguments and results in flight, for each connection: at least what one call can want,
  *     about twice the payload and 128 KiB
- * @param serverMemoryBytes the same for all connections together
+ * @param serverMemoryBytes the same for all connections together. All connections of one client address have at most three times what
+ *     they leave to others, so three quarters of it when nobody else has any; a call for which there is too little waits, those of the
+ *     address that has least go first
  * @param maxConnections most connections at a time; further ones are rejected
  * @param backlog most connections that wait to be accepted
  * @param outboundReads most RDMA Reads outstanding on a connection, if device and client allow as many

@@ -3,6 +3,7 @@ package org.rpcrdma4j.transport.raw;
 
 import java.net.InetSocketAddress;
 import java.util.HexFormat;
+import org.rpcrdma4j.verbs.RdmaDevice;
 import org.rpcrdma4j.verbs.cm.ConnectOptions;
 import org.rpcrdma4j.verbs.cm.Octets;
 
@@ -13,10 +14,18 @@ public final class RawRequester {
     private ConnectOptions options = ConnectOptions.DEFAULT;
     private int receives = 32;
     private int receiveBytes = 4096;
+    private RdmaDevice device;
 
     /** One that sends no private data. */
     public RawRequester(Rig rig) {
         this.rig = rig;
+        device = rig.clientDevice();
+    }
+
+    /** A device of the same network that connects in place of the rig's: another host. */
+    public RawRequester from(RdmaDevice value) {
+        device = value;
+        return this;
     }
 
     /** Private data in hexadecimal, for example {@code f6ab0e18 01010303}: 4096 bytes each way, can be invalidated (RFC 8797). */
@@ -38,9 +47,9 @@ public final class RawRequester {
 
     /** Starts to connect. */
     public RawConnection dial(InetSocketAddress address) {
-        RawConnection connection = new RawConnection(rig.clientDevice(), receives, receiveBytes);
+        RawConnection connection = new RawConnection(device, receives, receiveBytes);
         rig.watch(connection::toString);
-        rig.clientDevice().connectionManager().connect(connection.queuePair(), address, options, connection);
+        device.connectionManager().connect(connection.queuePair(), address, options, connection);
         return connection;
     }
 

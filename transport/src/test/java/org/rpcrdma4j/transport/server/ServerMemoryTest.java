@@ -7,17 +7,22 @@ import static org.rpcrdma4j.transport.server.ServerFixture.XID;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.rpcrdma4j.testkit.sim.FaultPlan;
+import org.rpcrdma4j.testkit.sim.SimulatedDevice;
 import org.rpcrdma4j.testkit.sim.SimulationOptions;
+import org.rpcrdma4j.transport.event.ServerCounter;
 import org.rpcrdma4j.transport.raw.Network;
 import org.rpcrdma4j.transport.raw.RawConnection;
 import org.rpcrdma4j.transport.raw.RawMessage;
 import org.rpcrdma4j.transport.raw.RawRequester;
 import org.rpcrdma4j.transport.raw.Rig;
+import org.rpcrdma4j.transport.raw.Segment;
 import org.rpcrdma4j.transport.raw.SimulatedRig;
 import org.rpcrdma4j.transport.raw.Words;
 import org.rpcrdma4j.transport.rpc.AcceptStatus;
@@ -25,6 +30,7 @@ import org.rpcrdma4j.transport.rpc.ReplyHeader;
 import org.rpcrdma4j.transport.xdr.XdrWriter;
 import org.rpcrdma4j.verbs.Access;
 import org.rpcrdma4j.verbs.RdmaDevice;
+import org.rpcrdma4j.verbs.WorkCompletion;
 
 /** Whose memory is what, when a reply is on its way, and when there is too little of it. */
 class ServerMemoryTest {
@@ -112,6 +118,70 @@ class ServerMemoryTest {
                 assertThat(reply.procedure()).isEqualTo(Words.RDMA_NOMSG);
                 assertThat(reply.isErrorChunk()).isFalse();
             }
+        }
+    }
+
+    private static Words store(int xid, int length, Segment source) {
+        return Words.header(xid, 1, 64, Words.RDMA_MSG)
+                .readSegment(48, source)
+                .end()
+                .end()
+                .end()
+                .add(Words.call(xid, TestProgram.PROGRAM, 1, TestProgram.STORE))
+                .u32(1, length, TestProgram.MARK);
+    }
+
+    @Test
+    void callsOfOneHostWhoseReadsAreNeverServedDoNotKeepOthersWaiting() {
+        AtomicBoolean stalls = new AtomicBoolean(true);
+        FaultPlan faults = new FaultPlan() {
+            @Override
+            public boolean losesCompletion(WorkCompletion.Operation operation) {
+                return stalls.get() && operation == WorkCompletion.Operation.RDMA_READ;
+            }
+        };
+        SimulatedRig rig = new SimulatedRig(
+                Long.getLong("rpcrdma.seed", 1),
+                SimulationOptions.DEFAULT,
+                SimulationOptions.DEFAULT.withFaults(faults));
+        // Eleven of these calls are all that the server has memory for, five what a connection has.
+        int length = 90_000;
+        ServerOptions options = ServerOptions.builder()
+                .maxPayloadBytes(100_000)
+                .connectionMemoryBytes(500_000)
+                .serverMemoryBytes(1_000_000)
+                .drainTimeout(Duration.ofSeconds(1))
+                .build();
+        try (ServerFixture fixture = new ServerFixture(rig, options, null);
+                SimulatedDevice elsewhere =
+                        SimulatedDevice.attach(rig.network(), "elsewhere", SimulationOptions.DEFAULT)) {
+            for (int i = 0; i < 4; i++) {
+                RawConnection greedy = fixture.connect();
+                RawConnection.Exposed source = greedy.expose(length, Access.REMOTE_READ);
+                for (int call = 0; call < 6; call++) {
+                    greedy.send(store(XID + call, length, source.segment()));
+                }
+            }
+            rig.settle();
+            assertThat(fixture.count(ServerCounter.CALLS)).isEqualTo(24);
+            assertThat(fixture.count(ServerCounter.READS)).isEqualTo(8);
+            stalls.set(false);
+            byte[] data = TestProgram.result(length);
+            try (RawConnection other = new RawRequester(rig)
+                    .from(elsewhere)
+                    .receives(32, 4096)
+                    .privateData(ServerFixture.CLIENT)
+                    .connect(fixture.address())) {
+                RawConnection.Exposed source =
+                        other.expose(length, Access.REMOTE_READ).fill(data);
+                for (int call = 0; call < 20; call++) {
+                    other.send(store(XID + call, length, source.segment()));
+                }
+                assertThat(rig.awaitWithin(Duration.ofSeconds(1), () -> other.messageCount() == 20))
+                        .as(rig.describe())
+                        .isTrue();
+            }
+            assertThat(fixture.program.stored).hasSize(20).allMatch(stored -> Arrays.equals(stored, data));
         }
     }
 
