@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.transport.client;
 
+import java.util.Comparator;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Calls that wait to be sent, the oldest first: linked through the calls themselves. Used inside the monitor. */
 final class CallQueue {
 
+    private final Comparator<ClientCall> byOrder;
     private @Nullable ClientCall first;
     private @Nullable ClientCall last;
     private int size;
+
+    /** An empty queue, which asks the comparator which of two calls is older. */
+    CallQueue(Comparator<ClientCall> byOrder) {
+        this.byOrder = byOrder;
+    }
 
     @Nullable
     ClientCall first() {
@@ -27,13 +35,20 @@ final class CallQueue {
         insert(call, last, null);
     }
 
-    /** Puts a call that was sent before back among those that were given to the client after it. */
-    void addInOrder(ClientCall call) {
+    /**
+     * Puts calls that were sent before back among those that were given to the client after them. One walk for all of them: there may be
+     * thousands.
+     *
+     * @param earlier the oldest first
+     */
+    void addInOrder(List<ClientCall> earlier) {
         ClientCall next = first;
-        while (next != null && next.order() < call.order()) {
-            next = next.nextInQueue;
+        for (ClientCall call : earlier) {
+            while (next != null && byOrder.compare(next, call) < 0) {
+                next = next.nextInQueue;
+            }
+            insert(call, next == null ? last : next.previousInQueue, next);
         }
-        insert(call, next == null ? last : next.previousInQueue, next);
     }
 
     private void insert(ClientCall call, @Nullable ClientCall previous, @Nullable ClientCall next) {

@@ -16,11 +16,15 @@ final class CallTable {
 
     private static final int LEAST_CAPACITY = 16;
 
+    private final Comparator<ClientCall> byOrder;
     private @Nullable ClientCall[] places;
     private int mask;
     private int size;
+    private int walks;
 
-    CallTable(int expected) {
+    /** An empty table, which asks the comparator which of two calls is older. */
+    CallTable(int expected, Comparator<ClientCall> byOrder) {
+        this.byOrder = byOrder;
         int capacity = LEAST_CAPACITY;
         while (capacity < 2L * expected && capacity < 1 << 20) {
             capacity <<= 1;
@@ -76,17 +80,23 @@ final class CallTable {
         }
     }
 
-    /** The calls that were sent on the connection, the oldest first. */
+    /** The calls that were sent on the connection, the oldest first. Goes through all calls, so not to be done for each of them. */
     @SuppressWarnings("ReferenceEquality") // this very connection
     List<ClientCall> sentOn(ClientConnection connection) {
+        walks++;
         List<ClientCall> calls = new ArrayList<>();
         for (ClientCall call : places) {
             if (call != null && call.connection() == connection) {
                 calls.add(call);
             }
         }
-        calls.sort(Comparator.comparingLong(ClientCall::order));
+        calls.sort(byOrder);
         return calls;
+    }
+
+    /** How often somebody has gone through all calls. */
+    int walks() {
+        return walks;
     }
 
     private int find(int xid) {

@@ -2,6 +2,7 @@
 package org.rpcrdma4j.transport.client;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Comparator;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.time.Deadlines;
 import org.rpcrdma4j.transport.wire.TransportHeader;
@@ -34,6 +35,9 @@ import org.rpcrdma4j.transport.wire.TransportHeader;
  * <p>All of it is used inside the monitor; the transitions are {@link Requester}'s.
  */
 final class ClientCall extends Deadlines.Entry {
+
+    /** The older one first. */
+    static final Comparator<ClientCall> BY_ORDER = Comparator.comparingLong(ClientCall::order);
 
     /** See the picture. */
     enum State {
@@ -132,10 +136,13 @@ final class ClientCall extends Deadlines.Entry {
         failure = newFailure;
     }
 
-    /** Its caller does not wait any more. */
+    /** Its caller does not wait any more; its credit stays taken. */
     void givenUp(TransportException newFailure) {
         state = State.GIVEN_UP;
         failure = newFailure;
+        if (connection != null) {
+            connection.credits().loseCaller();
+        }
     }
 
     /** The caller has its outcome; the server has not answered yet. */
@@ -282,10 +289,16 @@ final class ClientCall extends Deadlines.Entry {
         dropped = reason;
     }
 
-    /** What was dropped last, and why. */
-    @Nullable
-    String dropped() {
-        return dropped;
+    /**
+     * Why its deadline has passed, for its caller.
+     *
+     * @param connector tells why it was not even sent
+     */
+    String timeoutDetail(Connector connector) {
+        if (dropped != null) {
+            return "no valid reply in time; dropped: " + dropped;
+        }
+        return state == State.SENT ? "no reply in time" : "not sent in time: " + connector;
     }
 
     @Nullable

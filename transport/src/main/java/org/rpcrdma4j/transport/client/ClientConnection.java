@@ -374,9 +374,7 @@ final class ClientConnection implements EndpointListener, RegionLink {
     /** No memory of a call is open any more: each call that has not ended goes its way. */
     private void onRegionsGone() {
         slots.abandonAll();
-        for (ClientCall call : requester.callsOn(this)) {
-            requester.onConnectionLost(call, endDetail);
-        }
+        requester.onConnectionLost(this, endDetail);
     }
 
     @Override

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rpcrdma4j.transport.client;
 
+import java.util.Comparator;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.rpcrdma4j.transport.connection.Monitor;
@@ -10,7 +11,11 @@ import org.rpcrdma4j.transport.event.WireListener;
 import org.rpcrdma4j.transport.time.TimeSource;
 import org.rpcrdma4j.verbs.RdmaDevice;
 
-/** What all parts of one client share. */
+/**
+ * What all parts of one client share.
+ *
+ * @param byOrder which of two calls is older: asked a few times for each call when a connection is lost, however many are out
+ */
 record ClientContext(
         RdmaDevice device,
         ClientOptions options,
@@ -22,7 +27,8 @@ record ClientContext(
         @Nullable EligibilityCheck eligibility,
         Monitor monitor,
         Counters<ClientCounter> counters,
-        BounceBuffers bounces) {
+        BounceBuffers bounces,
+        Comparator<ClientCall> byOrder) {
 
     static ClientContext of(
             RdmaDevice device,
@@ -45,6 +51,7 @@ record ClientContext(
                 eligibility,
                 new Monitor(),
                 counters,
-                new BounceBuffers(counters));
+                new BounceBuffers(counters),
+                ClientCall.BY_ORDER);
     }
 }

@@ -289,17 +289,9 @@ final class Connector {
             current.abort(
                     DisconnectCause.TIMED_OUT, "nothing received since a call was sent that had no reply in time");
         } else if (!current.credits().isOpen()
-                && creditsWithoutCaller(current) >= current.credits().limit()) {
+                && current.credits().withoutCaller() >= current.credits().limit()) {
             current.abort(DisconnectCause.TIMED_OUT, "calls that were given up hold all credits");
         }
-    }
-
-    private int creditsWithoutCaller(ClientConnection current) {
-        int count = 0;
-        for (ClientCall call : requester.callsOn(current)) {
-            count += call.isGivenUp() && !call.isAnswered() ? 1 : 0;
-        }
-        return count;
     }
 
     private void watchIdle() {
@@ -358,7 +350,7 @@ final class Connector {
         for (ClientCall call : requester.callsOn(current)) {
             oldest = call.isAnswered() ? oldest : Math.max(oldest, now - call.sentNanos());
         }
-        int zombies = creditsWithoutCaller(current);
+        int zombies = current.credits().withoutCaller();
         return current.fill(gauges)
                 .set(Gauge.CONNECTIONS, current.endpoint().isConnected() ? 1 : 0)
                 .set(Gauge.CREDITS_GRANTED, current.credits().limit())

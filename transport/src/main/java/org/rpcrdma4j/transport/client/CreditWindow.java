@@ -10,6 +10,7 @@ final class CreditWindow {
     private final int requested;
     private int granted = 1;
     private int unanswered;
+    private int withoutCaller;
 
     /** A window of 1, until the first grant. RFC 8166, Section 3.3.3: before the first valid reply there is one credit. */
     CreditWindow(int requested) {
@@ -31,6 +32,11 @@ final class CreditWindow {
         return unanswered;
     }
 
+    /** Of {@link #unanswered}: those that were given up. */
+    int withoutCaller() {
+        return withoutCaller;
+    }
+
     /** Whether a further call may be sent. RFC 8166, Section 3.3.1: min(requested, granted) less those without reply. */
     boolean isOpen() {
         return unanswered < granted;
@@ -44,12 +50,25 @@ final class CreditWindow {
         unanswered++;
     }
 
-    /** A call has its reply. */
-    void giveBack() {
-        if (unanswered == 0) {
+    /** A call that has no reply is given up. */
+    void loseCaller() {
+        if (withoutCaller == unanswered) {
+            throw new IllegalStateException("more calls given up than sent");
+        }
+        withoutCaller++;
+    }
+
+    /**
+     * A call has its reply.
+     *
+     * @param givenUp whether it had been given up
+     */
+    void giveBack(boolean givenUp) {
+        if (unanswered == 0 || (givenUp && withoutCaller == 0)) {
             throw new IllegalStateException("more replies than calls");
         }
         unanswered--;
+        withoutCaller -= givenUp ? 1 : 0;
     }
 
     /**

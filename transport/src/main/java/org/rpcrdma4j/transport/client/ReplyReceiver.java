@@ -280,7 +280,7 @@ final class ReplyReceiver {
             return false;
         }
         CreditWindow credits = connection.credits();
-        credits.giveBack();
+        credits.giveBack(call.isGivenUp());
         // RFC 8167, Section 4.1: a credit word whose direction cannot be told is ignored.
         if (header.procedure() != Procedure.RDMA_ERROR || !reverse.isLive(header.xid())) {
             credits.grant(header.credits());

@@ -3,6 +3,7 @@ package org.rpcrdma4j.transport.client;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -29,7 +30,7 @@ final class Requester {
     private final ClientOptions options;
     private final Connector connector;
     private final CallTable table;
-    private final CallQueue queue = new CallQueue();
+    private final CallQueue queue;
     private final CallDeadlines deadlines;
     private final ArrayDeque<ClientCall> idleCalls = new ArrayDeque<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
@@ -42,7 +43,8 @@ final class Requester {
         time = context.time();
         counters = context.counters();
         options = context.options();
-        table = new CallTable(options.maxInFlight());
+        table = new CallTable(options.maxInFlight(), context.byOrder());
+        queue = new CallQueue(context.byOrder());
         deadlines = new CallDeadlines(monitor, time, this::onDeadline);
         connector = new Connector(context, this);
         monitor.run(connector::start);
@@ -214,12 +216,23 @@ final class Requester {
         end(call, null, new TransportException(kind, true, call.name() + ": " + detail));
     }
 
-    /**
-     * The call's memory is shut because its connection has gone. A reply that had come is not trusted to be whole then, and the call is
-     * sent again.
-     */
-    void onConnectionLost(ClientCall call, String detail) {
-        deadlines.remove(call);
+    /** The memory of all calls that were sent on the connection is shut, because it has gone: each ends, or is sent again. */
+    void onConnectionLost(ClientConnection connection, String detail) {
+        List<ClientCall> again = new ArrayList<>();
+        for (ClientCall call : table.sentOn(connection)) {
+            deadlines.remove(call);
+            if (endsWithConnection(call, detail)) {
+                continue;
+            }
+            call.enterQueue();
+            deadlines.add(call, call.endNanos());
+            again.add(call);
+        }
+        queue.addInOrder(again);
+    }
+
+    /** Ends the call, unless it is to be sent again. A reply that had come is not trusted to be whole. */
+    private boolean endsWithConnection(ClientCall call, String detail) {
         TransportException failure = call.failure();
         switch (call.state()) {
             case UNANSWERED -> retire(call);
@@ -227,28 +240,19 @@ final class Requester {
             case SENT, REPLIED -> {
                 if (failure != null) {
                     end(call, null, failure);
+                } else if (closing) {
+                    fail(call, Kind.CLOSED, "client is closed");
+                } else if (call.transmissions() >= options.maxTransmissions()) {
+                    // Bounded, or one call that its server cannot bear would end connections for ever.
+                    String sent = "sent on " + call.transmissions() + " connections, the last lost: " + detail;
+                    fail(call, Kind.CONNECTION_LOST, sent);
                 } else {
-                    sendAgain(call, detail);
+                    return false;
                 }
             }
             case IDLE, QUEUED -> throw new IllegalStateException(call + " has no connection");
         }
-    }
-
-    private void sendAgain(ClientCall call, String detail) {
-        if (closing) {
-            fail(call, Kind.CLOSED, "client is closed");
-        } else if (call.transmissions() >= options.maxTransmissions()) {
-            // Bounded, or one call that its server cannot bear would end connections for ever.
-            fail(
-                    call,
-                    Kind.CONNECTION_LOST,
-                    "sent on " + call.transmissions() + " connections, the last lost: " + detail);
-        } else {
-            call.enterQueue();
-            queue.addInOrder(call);
-            deadlines.add(call, call.endNanos());
-        }
+        return true;
     }
 
     /** Every waiting call fails. */
@@ -325,7 +329,7 @@ final class Requester {
         switch (call.state()) {
             case QUEUED, SENT -> {
                 counters.increment(ClientCounter.TIMEOUTS);
-                giveUp(call, Kind.TIMED_OUT, timeoutDetail(call));
+                giveUp(call, Kind.TIMED_OUT, call.timeoutDetail(connector));
                 connector.onCallTimedOut(connection, sentNanos);
             }
             case UNANSWERED -> connector.onCallTimedOut(connection, sentNanos);
@@ -336,17 +340,6 @@ final class Requester {
             }
             case IDLE -> throw new IllegalStateException("deadline of " + call);
         }
-    }
-
-    private String timeoutDetail(ClientCall call) {
-        String dropped = call.dropped();
-        if (dropped != null) {
-            return "no valid reply in time; dropped: " + dropped;
-        }
-        if (call.state() == ClientCall.State.SENT) {
-            return "no reply in time";
-        }
-        return "not sent in time: " + connector;
     }
 
     long bounceBytesTaken() {
@@ -373,9 +366,14 @@ final class Requester {
         monitor.afterwards(() -> closed.complete(null));
     }
 
-    /** The calls that were sent on the connection and have not ended, the oldest first. */
+    /** The calls that were sent on the connection and have not ended, the oldest first. Goes through all calls. */
     List<ClientCall> callsOn(ClientConnection connection) {
         return table.sentOn(connection);
+    }
+
+    /** How often somebody has gone through all calls. */
+    int walks() {
+        return table.walks();
     }
 
     Gauges gauges() {

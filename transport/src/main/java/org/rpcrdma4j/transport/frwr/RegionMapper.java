@@ -24,6 +24,9 @@ final class RegionMapper {
     private final List<RegionList> lists;
     private final Recovery recovery;
     private final PieceCursor cursor;
+    /** Free regions that lists keep. */
+    private int keptByLists;
+
     private int nextGeneration;
 
     RegionMapper(SendQueuePlan.Supported plan, RegionPool pool, List<RegionList> lists, Recovery recovery) {
@@ -69,8 +72,14 @@ final class RegionMapper {
     }
 
     private @Nullable Region take(RegionList list) {
-        Region kept = list.takeKept();
+        Region kept = takeKept(list);
         return kept != null ? kept : pool.take();
+    }
+
+    private @Nullable Region takeKept(RegionList list) {
+        Region kept = list.takeKept();
+        keptByLists -= kept == null ? 0 : 1;
+        return kept;
     }
 
     private MapResult noRegions(RegionList list, int xid) {
@@ -82,7 +91,8 @@ final class RegionMapper {
         // ORDER: wait first, then give back: what is given back while somebody waits goes to the pool.
         pool.await(list, wanted);
         unmap(list);
-        for (int i = 0; i < lists.size(); i++) {
+        // On a new connection there are none: calls by the thousand are sent again then, each with a list.
+        for (int i = 0; i < lists.size() && keptByLists > 0; i++) {
             giveBackKept(lists.get(i));
         }
         return MapResult.NoRegions.INSTANCE;
@@ -138,7 +148,7 @@ final class RegionMapper {
 
     void giveBackKept(RegionList list) {
         Region region;
-        while ((region = list.takeKept()) != null) {
+        while ((region = takeKept(list)) != null) {
             pool.put(region);
         }
     }
@@ -163,6 +173,8 @@ final class RegionMapper {
         region.free();
         if (pool.hasWaiters() || !list.keep(region)) {
             pool.put(region);
+        } else {
+            keptByLists++;
         }
     }
 }

@@ -68,6 +68,9 @@ public final class RegionPool {
     private final DeviceRegions deviceRegions;
     private final ArrayDeque<Region> free = new ArrayDeque<>();
     private final ArrayList<@Nullable Region> all = new ArrayList<>();
+    /** Indexes of regions that are gone. */
+    private final ArrayDeque<Integer> gone = new ArrayDeque<>();
+
     private final ArrayDeque<RegionList> waiters = new ArrayDeque<>();
     private int existing;
     private int creating;
@@ -163,6 +166,7 @@ public final class RegionPool {
     void forget(Region region) {
         region.gone();
         all.set(region.index(), null);
+        gone.push(region.index());
         existing--;
         if (hasWaiters()) {
             grow();
@@ -243,13 +247,14 @@ public final class RegionPool {
 
     private Region admit(FastRegion fast) {
         existing++;
-        int index = all.indexOf(null);
-        if (index < 0) {
-            index = all.size();
-            all.add(null);
+        Integer left = gone.poll();
+        if (left == null) {
+            Region region = new Region(all.size(), fast);
+            all.add(region);
+            return region;
         }
-        Region region = new Region(index, fast);
-        all.set(index, region);
+        Region region = new Region(left, fast);
+        all.set(left, region);
         return region;
     }
 
@@ -313,6 +318,7 @@ public final class RegionPool {
             }
         }
         all.clear();
+        gone.clear();
         existing = 0;
     }
 

@@ -37,7 +37,7 @@ class CallTableTest {
     void findsWhatIsInAndNothingElse() {
         for (int stride : new int[] {1, 2, 4096, 1 << 20, 0x9E37_79B9}) {
             SplittableRandom random = new SplittableRandom(stride);
-            CallTable table = new CallTable(4);
+            CallTable table = new CallTable(4, ClientCall.BY_ORDER);
             Map<Integer, ClientCall> expected = new HashMap<>();
             List<ClientCall> all = new ArrayList<>();
             for (int i = 0; i < 2000; i++) {

@@ -49,17 +49,38 @@ class CreditWindowTest {
         window.grant(4);
         assertThat(room(window)).isEqualTo(4);
         window.grant(2);
-        window.giveBack();
-        window.giveBack();
+        window.giveBack(false);
+        window.giveBack(false);
         assertThat(window.isOpen()).isFalse();
-        window.giveBack();
+        window.giveBack(false);
         assertThat(room(window)).isEqualTo(1);
+    }
+
+    @Test
+    void knowsHowManyOfTheCallsThatHoldCreditsWereGivenUp() {
+        CreditWindow window = new CreditWindow(8);
+        window.grant(8);
+        assertThat(room(window)).isEqualTo(8);
+        window.loseCaller();
+        window.loseCaller();
+        assertThat(window.withoutCaller()).isEqualTo(2);
+        window.giveBack(false);
+        assertThat(window.withoutCaller()).isEqualTo(2);
+        window.giveBack(true);
+        assertThat(window.withoutCaller()).isEqualTo(1);
+        assertThat(window.unanswered()).isEqualTo(6);
+        window.giveBack(true);
+        assertThatThrownBy(() -> window.giveBack(true)).isInstanceOf(IllegalStateException.class);
+        for (int i = 0; i < 5; i++) {
+            window.loseCaller();
+        }
+        assertThatThrownBy(window::loseCaller).isInstanceOf(IllegalStateException.class);
     }
 
     @Test
     void refusesWhatCannotBe() {
         CreditWindow window = new CreditWindow(8);
-        assertThatThrownBy(window::giveBack).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> window.giveBack(false)).isInstanceOf(IllegalStateException.class);
         window.take();
         assertThatThrownBy(window::take).isInstanceOf(IllegalStateException.class);
         assertThat(window).hasToString("1 of 1 credits taken, 8 requested");

@@ -72,12 +72,13 @@ public final class RawConnection implements ConnectionListener, AutoCloseable {
         this.device = device;
         this.receiveBytes = receiveBytes;
         domain = device.allocateProtectionDomain();
-        completions = device.createCompletionQueue(SEND_DEPTH + RECEIVE_DEPTH, this::onCompletion);
-        int slots = Math.min(RECEIVE_DEPTH, receives + SPARE_RECEIVES);
+        int receiveDepth = Math.max(RECEIVE_DEPTH, receives);
+        int sendDepth = Math.max(SEND_DEPTH, receives);
+        completions = device.createCompletionQueue(sendDepth + receiveDepth, this::onCompletion);
+        int slots = Math.min(receiveDepth, receives + SPARE_RECEIVES);
         receiveMemory = arena.allocate((long) slots * receiveBytes, 4096);
         receiveRegion = domain.register(receiveMemory, Access.LOCAL_WRITE);
-        queuePair =
-                domain.createQueuePair(new QueuePairOptions(completions, completions, SEND_DEPTH, RECEIVE_DEPTH, 4));
+        queuePair = domain.createQueuePair(new QueuePairOptions(completions, completions, sendDepth, receiveDepth, 4));
         for (int i = slots - 1; i >= 0; i--) {
             freeReceives.add(i);
         }
