@@ -11,7 +11,7 @@ public enum BadMessage {
     PROCEDURE(ClientCounter.BAD_REPLIES_PROCEDURE, ServerCounter.BAD_CALLS_PROCEDURE),
     /** A known procedure that is to be ignored, such as RDMA_DONE. */
     DROPPED(ClientCounter.BAD_REPLIES_PROCEDURE, ServerCounter.BAD_CALLS_DROPPED),
-    /** Chunk lists that cannot be read, are beyond the limits, or are not those that were offered. */
+    /** Chunk lists that cannot be read, are beyond the limits, leave no room for a reply, or are not those that were offered. */
     CHUNKS(ClientCounter.BAD_REPLIES_CHUNKS, ServerCounter.BAD_CALLS_CHUNKS),
     /** An RPC message that does not fit the header. */
     MESSAGE(ClientCounter.BAD_REPLIES_MESSAGE, ServerCounter.BAD_CALLS_MESSAGE);

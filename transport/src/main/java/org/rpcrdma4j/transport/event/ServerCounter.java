@@ -27,6 +27,8 @@ public enum ServerCounter {
     NOMSG_REPLIES,
     /** Replies that could not be sent: the connection had ended, or the reply did not fit what the client offered. */
     REPLY_FAILURES,
+    /** Of {@link #REPLY_FAILURES}: the call was executed, and then its reply did not fit what the client offered. Answered with ERR_CHUNK. */
+    REPLIES_WITHOUT_ROOM,
     /** Calls beyond the granted credits. */
     CREDIT_OVERRUNS,
 
@@ -42,7 +44,7 @@ public enum ServerCounter {
     BAD_CALLS_PROCEDURE,
     /** Of {@link #BAD_CALLS}: RDMA_DONE, or RDMA_ERROR without a reverse call. Dropped. */
     BAD_CALLS_DROPPED,
-    /** Of {@link #BAD_CALLS}: chunk lists that cannot be read, or are beyond the limits. */
+    /** Of {@link #BAD_CALLS}: chunk lists that cannot be read, are beyond the limits, or leave no room for any reply. Not executed. */
     BAD_CALLS_CHUNKS,
     /** Of {@link #BAD_CALLS}: the RPC message does not fit the header. */
     BAD_CALLS_MESSAGE,

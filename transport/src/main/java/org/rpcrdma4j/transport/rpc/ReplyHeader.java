@@ -8,6 +8,9 @@ import org.rpcrdma4j.transport.xdr.XdrWriter;
 /** The header of a reply (RFC 5531, Section 9). */
 public sealed interface ReplyHeader {
 
+    /** Bytes of the shortest header of a reply whose results follow: without a verifier. */
+    int MIN_SUCCESS_LENGTH = 24;
+
     /** Bytes of the longest header of a reply whose results follow: with the longest verifier. */
     int MAX_SUCCESS_LENGTH = 16 + OpaqueAuth.MAX_LENGTH;
 

@@ -42,13 +42,19 @@ final class CallIntake {
     private final Counters<ServerCounter> counters;
     private final HeaderLimits limits;
     private final long maxPayloadBytes;
+    private final ReplyRoom room;
     /** For each receive buffer: the bytes behind the header of the last call. */
     private @Nullable MemorySegment[] bodies = new MemorySegment[8];
 
     private int inFlight;
     private int badInARow;
 
-    CallIntake(ServerConnection connection, ServerContext context, Endpoint endpoint, Admission admission) {
+    CallIntake(
+            ServerConnection connection,
+            ServerContext context,
+            ConnectionSizes sizes,
+            Endpoint endpoint,
+            Admission admission) {
         this.connection = connection;
         this.context = context;
         this.endpoint = endpoint;
@@ -56,6 +62,7 @@ final class CallIntake {
         this.counters = context.counters();
         ServerOptions options = context.options();
         maxPayloadBytes = options.maxPayloadBytes();
+        room = new ReplyRoom(sizes.sendThreshold(), context.bindings());
         limits = new HeaderLimits(
                 options.maxReadSegments(),
                 options.maxWriteChunks(),
@@ -184,6 +191,11 @@ final class CallIntake {
             return;
         }
         badInARow = 0;
+        boolean isHere = header.procedure() == Procedure.RDMA_MSG;
+        if (!room.suffices(header, message, header.length(), isHere ? bodyBytes : 0)) {
+            answerBad(slot, ErrorReply.ERR_CHUNK, BadMessage.CHUNKS);
+            return;
+        }
         boolean chunks = !header.hasNoChunks();
         if (chunks) {
             noteInvalidateKey(slot);
@@ -285,6 +297,11 @@ final class CallIntake {
         return inFlight;
     }
 
+    /** What clients leave for replies. */
+    ReplyRoom room() {
+        return room;
+    }
+
     /** Whether the whole call names one handle only: then a reply may invalidate it. */
     private static void noteInvalidateKey(RequestSlot slot) {
         TransportHeader header = slot.header;
@@ -331,13 +348,26 @@ final class CallIntake {
         CallAssembler assembler = slot.assembler(maxPayloadBytes);
         assembler.pieces(
                 inline, buffer == null ? MemorySegment.NULL : buffer.memory(assembler.pullBytes()), slot.message);
-        if (slot.header.procedure() == Procedure.RDMA_NOMSG && !isCall(slot.message, slot.header.xid())) {
-            bad(slot, BadMessage.MESSAGE);
+        if (slot.header.procedure() == Procedure.RDMA_NOMSG && isRefused(slot)) {
             slot.error = ErrorReply.ERR_CHUNK;
             connection.sendError(slot);
             return;
         }
         ready(slot);
+    }
+
+    /** Of a Long Call it is only seen now what it is. */
+    private boolean isRefused(RequestSlot slot) {
+        if (!isCall(slot.message, slot.header.xid())) {
+            bad(slot, BadMessage.MESSAGE);
+            return true;
+        }
+        MemorySegment begin = slot.message.getFirst();
+        if (!room.suffices(slot.header, begin, 0, begin.byteSize())) {
+            bad(slot, BadMessage.CHUNKS);
+            return true;
+        }
+        return false;
     }
 
     /** Whether the message begins as a call with that XID. RFC 8167, Section 5.1: a REPLY in chunks would be a reverse one; we take none. */

@@ -181,6 +181,7 @@ final class ReplyPath {
         try {
             if (form == ReplyPlanner.Form.DOES_NOT_FIT) {
                 counters.increment(ServerCounter.REPLY_FAILURES);
+                counters.increment(ServerCounter.REPLIES_WITHOUT_ROOM);
                 ServerEvents.replyFailed(connection.label(), slot.header.xid(), "the client's offer is too small");
                 slot.error = ErrorReply.ERR_CHUNK;
                 sendError(slot);
@@ -349,15 +350,7 @@ final class ReplyPath {
 
     /** Bytes that a reply message may have beside its Write chunks. */
     long replyRoom(TransportHeader header) {
-        int headerBytes = HeaderEncoder.length(
-                0,
-                header.writeList().chunks(),
-                header.writeList().segments().size(),
-                header.hasReplyChunk() ? header.replyChunk().size() : HeaderEncoder.NO_REPLY_CHUNK);
-        long inline = Math.max(0, sizes.sendThreshold() - headerBytes);
-        return header.procedure() == Procedure.RDMA_ERROR
-                ? 0
-                : Math.max(inline, header.replyChunk().totalLength());
+        return header.procedure() == Procedure.RDMA_ERROR ? 0 : intake.room().bytes(header);
     }
 
     /** The connection ends: calls that no handler has are dropped. */

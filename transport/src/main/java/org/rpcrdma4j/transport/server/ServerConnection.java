@@ -98,7 +98,7 @@ final class ServerConnection implements EndpointListener, ReadQueue.Listener {
         slots = new SlotTable(this, endpoint, memory, sizes.receives() + endpointOptions.sendBuffers());
         reads = new ReadQueue(endpoint, label, sizes.outboundReads(), this);
         admission = new Admission(this, context, endpoint, memory, reads);
-        intake = new CallIntake(this, context, endpoint, admission);
+        intake = new CallIntake(this, context, sizes, endpoint, admission);
         sender = new ReplySender(this, context, endpoint, endpointOptions.sendDepth() - sizes.outboundReads());
         ReplyBuilder builder = new ReplyBuilder(endpoint, memory, context, sizes.maxSges());
         replies = new ReplyPath(this, context, sizes, endpoint, memory, intake, builder, sender);

@@ -23,10 +23,10 @@ public final class Bindings {
     /** A range of versions of one program, ends included, unsigned. */
     private record Entry(int program, int lowest, int highest, UpperLayerBinding binding) {
 
-        boolean holds(CallHeader call) {
-            return call.program() == program
-                    && Integer.compareUnsigned(call.version(), lowest) >= 0
-                    && Integer.compareUnsigned(call.version(), highest) <= 0;
+        boolean holds(int called, int version) {
+            return called == program
+                    && Integer.compareUnsigned(version, lowest) >= 0
+                    && Integer.compareUnsigned(version, highest) <= 0;
         }
     }
 
@@ -70,12 +70,24 @@ public final class Bindings {
         if (protectsData(call.credential())) {
             return nothing;
         }
+        return find(call.program(), call.version());
+    }
+
+    private UpperLayerBinding find(int program, int version) {
         for (int i = 0; i < entries.size(); i++) {
-            if (entries.get(i).holds(call)) {
+            if (entries.get(i).holds(program, version)) {
                 return entries.get(i).binding();
             }
         }
         return nothing;
+    }
+
+    /**
+     * The smallest results of a call that succeeds; see {@link UpperLayerBinding#smallestResults}. Whatever protects the data of a call
+     * makes its results larger, so that is not asked.
+     */
+    public long smallestResults(int program, int version, int procedure) {
+        return find(program, version).smallestResults(procedure);
     }
 
     /**

@@ -116,6 +116,11 @@ final class Nfs4Compound implements UpperLayerBinding {
     }
 
     @Override
+    public long smallestResults(int procedure) {
+        return procedure == COMPOUND ? RESULT_HEAD : 0;
+    }
+
+    @Override
     public ReplyBound replyBound(CallHeader call, XdrReader arguments) throws XdrException {
         BoundSum sum = new BoundSum(limits, ReplyHeader.MAX_SUCCESS_LENGTH);
         if (call.procedure() == COMPOUND) {

@@ -15,14 +15,27 @@ final class ProcedureBinding implements UpperLayerBinding {
 
     private final List<Procedure> procedures;
     private final ResultLimits limits;
+    private final long[] smallestResults;
 
     ProcedureBinding(List<Procedure> procedures, ResultLimits limits) {
         this.procedures = procedures;
         this.limits = limits;
+        smallestResults = procedures.stream()
+                .mapToLong(procedure -> procedure.results().smallestIfOk())
+                .toArray();
     }
 
     private boolean isKnown(CallHeader call) {
-        return Integer.compareUnsigned(call.procedure(), procedures.size()) < 0;
+        return isKnown(call.procedure());
+    }
+
+    private boolean isKnown(int procedure) {
+        return Integer.compareUnsigned(procedure, procedures.size()) < 0;
+    }
+
+    @Override
+    public long smallestResults(int procedure) {
+        return isKnown(procedure) ? smallestResults[procedure] : 0;
     }
 
     @Override

@@ -19,6 +19,11 @@ interface Shape {
     /** Bytes of the smallest one. */
     long smallest();
 
+    /** The same of what NFS gives back: with status 0, if it has one. */
+    default long smallestIfOk() {
+        return smallest();
+    }
+
     /** Bytes of the largest one without the bytes of eligible items; {@link #UNBOUNDED} or more if nothing bounds it. */
     long largest(ResultLimits limits);
 

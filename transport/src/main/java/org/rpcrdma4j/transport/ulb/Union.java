@@ -13,6 +13,9 @@ import org.rpcrdma4j.transport.xdr.XdrException;
  */
 record Union(boolean isBool, List<Arm> arms, @Nullable Shape fallback) implements Shape {
 
+    /** NFS's status of a call that succeeded. */
+    private static final int OK = 0;
+
     /** What one discriminant brings. */
     record Arm(int discriminant, Shape shape) {}
 
@@ -43,6 +46,16 @@ record Union(boolean isBool, List<Arm> arms, @Nullable Shape fallback) implement
     @Override
     public long smallest() {
         return 4 + all().stream().mapToLong(Shape::smallest).min().orElse(0);
+    }
+
+    @Override
+    public long smallestIfOk() {
+        for (Arm arm : arms) {
+            if (arm.discriminant == OK) {
+                return 4 + arm.shape.smallest();
+            }
+        }
+        return smallest();
     }
 
     @Override

@@ -35,4 +35,14 @@ public interface UpperLayerBinding {
      * @throws XdrException if the arguments can't be decoded
      */
     ReplyBound replyBound(CallHeader call, XdrReader arguments) throws XdrException;
+
+    /**
+     * The smallest results that a call can have if it succeeds, in bytes, without those of eligible items. A server does not execute a call
+     * whose client has no room for them. 0, the default, is always right.
+     *
+     * @param procedure its number, unsigned
+     */
+    default long smallestResults(int procedure) {
+        return 0;
+    }
 }

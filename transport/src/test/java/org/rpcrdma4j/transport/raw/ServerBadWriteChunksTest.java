@@ -4,6 +4,7 @@ package org.rpcrdma4j.transport.raw;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.rpcrdma4j.transport.raw.ServerUnderTest.expect;
 
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -92,6 +93,7 @@ class ServerBadWriteChunksTest {
                 expect(server.exchange(client, call), Words.errorChunk(xid, 1, 0));
             }
             assertThat(exposed.bytes()).as("noticed before anything is written").containsOnly(0);
+            assertThat(server.count(ServerCounter.REPLIES_WITHOUT_ROOM)).isEqualTo(3);
             // 24 bytes of header, a count word, 5000 bytes.
             Words call = Words.header(xid, 1, 8, 0)
                     .end()
@@ -172,6 +174,78 @@ class ServerBadWriteChunksTest {
                             .end()
                             .add(Words.reply(xid, 0)));
             assertThat(exposed.bytes()).containsOnly(0);
+            server.checkUnharmed(client);
+            server.finish(client);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aCallWhoseReplyHeaderHasNoRoomIsAnsweredWithErrChunkAndNotExecuted(Network network) {
+        try (Rig rig = network.open();
+                ServerUnderTest server = ServerUnderTest.start(rig);
+                RawConnection client =
+                        new RawRequester(rig).privateData("f6ab0e18 01000300").connect(server.address())) {
+            // It receives 1024 bytes. Header 28, Write chunk 8 and 16 for each segment, RPC reply 24.
+            RawConnection.Exposed room = client.expose(4096, Access.REMOTE_WRITE);
+            List<Segment> most = Collections.nCopies(60, room.part(0, 4));
+            List<Segment> tooMany = Collections.nCopies(61, room.part(0, 4));
+            int xid = server.newXid();
+            server.expectErrorChunk(
+                    client,
+                    xid,
+                    Words.header(xid, 1, 8, 0).end().chunk(tooMany).end().end().add(Toy.call(xid, Toy.NULL)));
+            // A Reply chunk does not help: it stands in the header too.
+            server.expectErrorChunk(
+                    client,
+                    xid,
+                    Words.header(xid, 1, 8, 0)
+                            .end()
+                            .chunk(tooMany)
+                            .end()
+                            .chunk(room.part(0, 4096))
+                            .add(Toy.call(xid, Toy.NULL)));
+            // Nor is anything pulled for such a call.
+            server.expectErrorChunk(
+                    client,
+                    xid,
+                    Words.header(xid, 1, 8, 0)
+                            .readSegment(52, room.part(0, 4096))
+                            .end()
+                            .chunk(tooMany)
+                            .end()
+                            .end()
+                            .add(Toy.call(xid, Toy.STORE).u32(1, 0xaaaa, 4096))
+                            .u32(0xbbbb));
+            assertThat(server.count(ServerCounter.READS)).isZero();
+            assertThat(server.count(ServerCounter.BAD_CALLS_CHUNKS)).isEqualTo(3);
+            assertThat(server.count(ServerCounter.REPLY_FAILURES)).isZero();
+            List<Segment> unused = Collections.nCopies(60, room.part(0, 0));
+            expect(
+                    server.exchange(
+                            client,
+                            Words.header(xid, 1, 8, 0)
+                                    .end()
+                                    .chunk(most)
+                                    .end()
+                                    .end()
+                                    .add(Toy.call(xid, Toy.NULL))),
+                    Words.header(xid, 1, 0, 0).end().chunk(unused).end().end().add(Words.reply(xid, 0)));
+            // With 8 bytes left beside the header only a Long Reply is possible.
+            expect(
+                    server.exchange(
+                            client,
+                            Words.header(xid, 1, 8, 0)
+                                    .end()
+                                    .chunk(most)
+                                    .end()
+                                    .chunk(room.part(0, 24))
+                                    .add(Toy.call(xid, Toy.NULL))),
+                    Words.header(xid, 1, 0, Words.RDMA_NOMSG)
+                            .end()
+                            .chunk(unused)
+                            .end()
+                            .chunk(room.part(0, 24)));
             server.checkUnharmed(client);
             server.finish(client);
         }

@@ -149,6 +149,8 @@ class BadChunksTest {
                             .add(fetch));
             assertThat(room.bytes()).isEqualTo(rubbish);
             assertThat(fixture.count(ServerCounter.WRITES)).isZero();
+            assertThat(fixture.count(ServerCounter.REPLY_FAILURES)).isEqualTo(3);
+            assertThat(fixture.count(ServerCounter.REPLIES_WITHOUT_ROOM)).isEqualTo(3);
         }
     }
 
@@ -196,6 +198,56 @@ class BadChunksTest {
             RawConnection client = fixture.connect();
             fixture.assertRefused(
                     client, header(Words.RDMA_MSG).end().chunk().end().end().add(call(0)));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void doesNotExecuteACallWhoseSmallestResultsHaveNoRoom(Network network) {
+        try (ServerFixture fixture = new ServerFixture(network)) {
+            RawConnection client = fixture.connect("f6ab0e18 01000300");
+            RawConnection.Exposed room = client.expose(4096, Access.REMOTE_WRITE);
+            Words page = call(TestProgram.PAGE);
+            RawConnection.Exposed longCall = client.expose(page.length(), Access.REMOTE_READ);
+            longCall.fill(page.toBytes());
+            int whole = 24 + TestProgram.PAGE_BYTES;
+            Words[] without = {
+                header(Words.RDMA_MSG).noChunks().add(page),
+                header(Words.RDMA_MSG)
+                        .end()
+                        .end()
+                        .chunk(room.part(0, whole - 1))
+                        .add(page),
+                header(Words.RDMA_NOMSG)
+                        .readSegment(0, longCall.segment())
+                        .end()
+                        .end()
+                        .end(),
+                header(Words.RDMA_NOMSG)
+                        .readSegment(0, longCall.segment())
+                        .end()
+                        .end()
+                        .chunk(room.part(0, whole - 1)),
+            };
+            for (Words each : without) {
+                int calls = fixture.program.calls.get();
+                fixture.assertRefused(client, each);
+                assertThat(fixture.program.calls).as("the NULL call only").hasValue(calls + 1);
+            }
+            assertThat(fixture.count(ServerCounter.BAD_CALLS_CHUNKS)).isEqualTo(without.length);
+            assertThat(fixture.count(ServerCounter.REPLY_FAILURES)).isZero();
+            RawMessage reply = fixture.exchange(
+                    client,
+                    header(Words.RDMA_MSG)
+                            .end()
+                            .end()
+                            .chunk(room.part(0, whole))
+                            .add(page));
+            assertThat(reply.procedure()).isEqualTo(Words.RDMA_NOMSG);
+            assertThat(room.bytes()).startsWith(Words.reply(XID, 0).toBytes());
+            RawMessage inline = fixture.exchange(
+                    fixture.connect(), header(Words.RDMA_MSG).noChunks().add(page));
+            assertThat(inline.body()).hasSize(whole);
         }
     }
 }

@@ -28,6 +28,7 @@ import org.rpcrdma4j.transport.xdr.XdrWriter;
  *   FETCH  count, count x u32 length -> count, count x { opaque (eligible), u32 MARK }
  *   ECHO   opaque -> opaque
  *   FAIL   the handler throws
+ *   PAGE   void -> PAGE_BYTES bytes
  * </pre>
  */
 final class TestProgram implements RequestHandler {
@@ -38,6 +39,8 @@ final class TestProgram implements RequestHandler {
     static final int FETCH = 2;
     static final int ECHO = 3;
     static final int FAIL = 4;
+    static final int PAGE = 5;
+    static final int PAGE_BYTES = 2000;
     static final int MARK = 0x4D41_524B;
     private static final int LARGEST = 1 << 24;
 
@@ -97,6 +100,7 @@ final class TestProgram implements RequestHandler {
                 case STORE -> answerStore(in, out, request);
                 case FETCH -> answerFetch(in, out, request);
                 case ECHO -> out.writeOpaque(in.readOpaque(LARGEST));
+                case PAGE -> out.writeBytes(MemorySegment.ofArray(result(PAGE_BYTES)));
                 case FAIL -> throw new IllegalStateException("as asked for");
                 default -> {
                     request.replyError(ReplyHeader.of(request.xid(), AcceptStatus.PROC_UNAVAIL));
@@ -137,7 +141,7 @@ final class TestProgram implements RequestHandler {
         }
     }
 
-    /** STORE's arguments and FETCH's results are eligible. */
+    /** STORE's arguments and FETCH's results are eligible; PAGE's results are never smaller than they are. */
     private static final class Binding implements UpperLayerBinding {
 
         @Override
@@ -165,6 +169,11 @@ final class TestProgram implements RequestHandler {
         @Override
         public ReplyBound replyBound(CallHeader call, XdrReader arguments) {
             return ReplyBound.configured(LARGEST);
+        }
+
+        @Override
+        public long smallestResults(int procedure) {
+            return procedure == PAGE ? PAGE_BYTES : 0;
         }
     }
 }

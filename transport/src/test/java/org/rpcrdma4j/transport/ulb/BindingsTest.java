@@ -65,6 +65,15 @@ class BindingsTest {
     }
 
     @Test
+    void smallestResultsAreKnownOfTheProgramsThatAreKnown() {
+        assertThat(bindings.smallestResults(Bindings.NFS, 3, 1)).isEqualTo(88);
+        assertThat(bindings.smallestResults(Bindings.NFS, 4, 0)).isZero();
+        assertThat(bindings.smallestResults(Bindings.NFS, 4, 1)).isEqualTo(12);
+        assertThat(bindings.smallestResults(Bindings.NFS, 5, 1)).isZero();
+        assertThat(bindings.smallestResults(99, 3, 1)).isZero();
+    }
+
+    @Test
     void otherVersionsOfNfsHaveNoItems() throws XdrException {
         for (int version : new int[] {0, 1, 5, 0x80000003, 0xffffffff}) {
             assertThat(items(Streams.call(Bindings.NFS, version, WRITE))).isZero();

@@ -191,4 +191,14 @@ class Nfs2Test {
                 .isThrownBy(
                         () -> binding(call).argumentItems(call, reader(withOpaque(length, before)), new ItemList()));
     }
+
+    /** Computed by hand from RFC 1094. */
+    @ParameterizedTest
+    @CsvSource({
+        "0, 0", "1, 72", "2, 72", "3, 0", "4, 104", "5, 8", "6, 76", "7, 0", "8, 72", "9, 104", "10, 4", "11, 4",
+        "12, 4", "13, 4", "14, 104", "15, 4", "16, 12", "17, 24", "18, 0"
+    })
+    void smallestResultsAreThoseOfTheRfc(int procedure, int results) {
+        assertThat(binding(call(procedure)).smallestResults(procedure)).isEqualTo(results);
+    }
 }
