@@ -60,6 +60,9 @@ public final class RegionPool {
         }
     }
 
+    /** Of more regions the text tells only how many there are: it stands in the error of each call that was not sent in time. */
+    private static final int MOST_NAMED = 32;
+
     private final Monitor monitor;
     private final Executor worker;
     private final TimeSource time;
@@ -325,7 +328,14 @@ public final class RegionPool {
     @Override
     public String toString() {
         return existing + " regions of at most " + options.maxRegions() + ", " + free.size() + " free, " + creating
-                + " being created, " + waiters.size() + " waiting" + (ended ? ", ended" : "") + ", in use "
+                + " being created, " + waiters.size() + " waiting" + (ended ? ", ended" : "") + inUse();
+    }
+
+    private String inUse() {
+        if (all.size() > MOST_NAMED) {
+            return "";
+        }
+        return ", in use "
                 + all.stream()
                         .filter(region -> region != null && region.custody() != Custody.FREE)
                         .toList();

@@ -68,6 +68,18 @@ class RegionPoolTest {
     }
 
     @Test
+    void regionsAreNamedOneByOneOnlyIfTheyAreFew() {
+        Caller caller = scene.caller.connected(1);
+        caller.newCall(1).send(List.of(), scene.memoryOf(1));
+        scene.rig.settle();
+        assertThat(caller.pool.existing()).isEqualTo(32);
+        assertThat(caller.pool.toString()).contains("in use [").hasSizeGreaterThan(100);
+        caller.monitor.run(caller.pool::grow);
+        scene.await("another batch", () -> caller.pool.existing() > 32);
+        assertThat(caller.pool.toString()).contains(" regions of at most ").doesNotContain("in use");
+    }
+
+    @Test
     void regionsAreNeverMoreThanTheLimit() {
         Caller caller = use(new Scene(network, 5), 5);
         for (int xid = 1; xid <= 8; xid++) {
