@@ -56,10 +56,16 @@ public final class NfsVolume implements AutoCloseable {
         this.unmount = unmount;
         limits = limits(options, info);
         client = NfsClient.over(rpc, options);
-        buffers = new BufferPool(
-                Math.max(limits.readBytes(), limits.writeBytes()), 2 * (options.readAhead() + options.writeBehind()));
+        int bufferBytes = Math.max(limits.readBytes(), limits.writeBytes());
+        buffers = new BufferPool(bufferBytes, mostIdle(options, bufferBytes));
         walk = new PathWalk(client, root, this::display);
         namespace = new Namespace(client, walk, this::display);
+    }
+
+    /** Of buffers: a COMMIT gives back at once what a writer holds, and to make that anew would cost more than the WRITEs do. */
+    private static int mostIdle(MountOptions options, int bufferBytes) {
+        int inFlight = 2 * (options.readAhead() + options.writeBehind());
+        return (int) Math.min(Integer.MAX_VALUE, inFlight + options.uncommittedBytes() / bufferBytes);
     }
 
     private static NfsLimits limits(MountOptions options, FsInfo.Ok info) {

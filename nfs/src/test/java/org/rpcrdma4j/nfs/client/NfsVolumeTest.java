@@ -6,7 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
@@ -318,5 +323,28 @@ class NfsVolumeTest {
         again();
         assertThat(volume.attributes(path("made"), true).isDirectory()).isTrue();
         assertThat(Map.copyOf(nfs.calls)).containsKey(Procedure.MKDIR);
+    }
+
+    @Test
+    void asMuchMemoryAsACommitGivesBackAtOnceIsUsedAgain() throws IOException {
+        MountOptions options = Volumes.options().withStreams(1, 1, 64 << 10);
+        try (Volumes large = new Volumes(nfs, options);
+                NfsWriter writer = large.volume.openWrite(large.volume.file(path("dir/file"), false))) {
+            Set<MemorySegment> before = borrowed(writer, 64);
+            assertThat(borrowed(writer, 64)).isEqualTo(before);
+        }
+    }
+
+    private static Set<MemorySegment> borrowed(NfsWriter writer, int count) throws IOException {
+        List<NfsBuffer> buffers = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            buffers.add(writer.buffer());
+        }
+        Set<MemorySegment> memory = new HashSet<>();
+        for (NfsBuffer buffer : buffers) {
+            memory.add(buffer.memory());
+            buffer.close();
+        }
+        return memory;
     }
 }
