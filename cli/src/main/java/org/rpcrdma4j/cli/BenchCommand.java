@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.rpcrdma4j.cli.demo.NfsBenchmark;
 import org.rpcrdma4j.cli.loopback.Gate;
 import org.rpcrdma4j.cli.loopback.RpcBenchmark;
 import org.rpcrdma4j.cli.loopback.VerbsBenchmark;
@@ -19,11 +20,12 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Measures a device beside plain TCP. */
+/** Measures a device beside plain TCP, and NFS on it beside oncrpc4j's TCP. */
 @Command(
         name = "bench",
         description = {
-            "Measures a device over loopback, in one process, each row in turns with the same over a plain socket.",
+            "Measures a device over loopback, in one process, each row in turns with the same over a plain socket; files over"
+                    + " NFS/RDMA in turns with the same through stock oncrpc4j over TCP.",
             "Ratios are of neighbouring samples, medians of 5 rounds. CPU is that of the whole process, both ends together."
         })
 final class BenchCommand implements Callable<Integer> {
@@ -38,7 +40,12 @@ final class BenchCommand implements Callable<Integer> {
     enum Layer {
         VERBS,
         RPC,
-        ALL
+        NFS,
+        ALL;
+
+        boolean includes(Layer part) {
+            return this == ALL || this == part;
+        }
     }
 
     @Spec
@@ -63,10 +70,11 @@ final class BenchCommand implements Callable<Integer> {
 
     @Option(
             names = "--layer",
-            paramLabel = "verbs|rpc|all",
+            paramLabel = "verbs|rpc|nfs|all",
             defaultValue = "all",
-            description = "What to measure: the device alone, calls through the transport, or both"
-                    + " (default: ${DEFAULT-VALUE}).")
+            description =
+                    "What to measure: the device alone, calls through the transport, files over NFS, or all of them"
+                            + " (default: ${DEFAULT-VALUE}).")
     private Layer layer;
 
     @Mixin
@@ -83,11 +91,16 @@ final class BenchCommand implements Callable<Integer> {
         }
         List<Gate> gates = new ArrayList<>();
         try (ProgressLine line = new ProgressLine(RpcrdmaCommand.streams(spec.commandLine()))) {
-            if (layer != Layer.RPC) {
-                gates.addAll(new VerbsBenchmark(device::open, seconds, line::show).run(crc != Crc.ON, crc != Crc.OFF));
+            boolean off = crc != Crc.ON;
+            boolean on = crc != Crc.OFF;
+            if (layer.includes(Layer.VERBS)) {
+                gates.addAll(new VerbsBenchmark(device::open, seconds, line::show).run(off, on));
             }
-            if (layer != Layer.VERBS) {
-                gates.addAll(new RpcBenchmark(device::open, seconds, line::show).run(crc != Crc.ON, crc != Crc.OFF));
+            if (layer.includes(Layer.RPC)) {
+                gates.addAll(new RpcBenchmark(device::open, seconds, line::show).run(off, on));
+            }
+            if (layer.includes(Layer.NFS)) {
+                gates.addAll(new NfsBenchmark(device::open, seconds, line::show).run(off, on));
             }
         }
         PrintWriter out = spec.commandLine().getOut();

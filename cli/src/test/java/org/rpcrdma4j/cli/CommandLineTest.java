@@ -74,6 +74,17 @@ class CommandLineTest {
     }
 
     @Test
+    @Timeout(value = 5, unit = TimeUnit.MINUTES)
+    void theBenchmarkOfFilesNamesEveryGateToo() {
+        int status = run("bench", "--layer", "nfs", "--seconds", "0.01", "--crc", "off");
+
+        assertThat(status).as("errors: %s", err).isZero();
+        assertThat(out.toString())
+                .contains("NFS READ 1 MiB, CRC off: throughput / oncrpc4j TCP")
+                .contains("NFS WRITE 1 MiB, CRC off: CPU s/GiB / oncrpc4j TCP");
+    }
+
+    @Test
     void devicesListsTheSoftwareProviderWithItsAttributes() {
         assertThat(run("devices")).isZero();
         assertThat(out.toString())

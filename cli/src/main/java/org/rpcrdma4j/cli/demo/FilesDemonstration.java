@@ -2,7 +2,6 @@
 package org.rpcrdma4j.cli.demo;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,10 +10,6 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.function.Consumer;
-import org.rpcrdma4j.nfs.export.Export;
-import org.rpcrdma4j.nfs.export.ExportOptions;
-import org.rpcrdma4j.nfs.export.Squash;
-import org.rpcrdma4j.nfs.server.NfsServer;
 import org.rpcrdma4j.transport.event.Gauge;
 import org.rpcrdma4j.transport.event.Gauges;
 import org.rpcrdma4j.verbs.RdmaDevice;
@@ -78,17 +73,9 @@ public final class FilesDemonstration {
                 DemoFiles files = new DemoFiles(bytes)) {
             Path exported = Files.createDirectory(directory.path().resolve("export"));
             Path stock = Files.createDirectory(directory.path().resolve("stock"));
-            // The caller is this process itself; root may write what is root's.
-            try (Export export = Export.open(exported, ExportOptions.DEFAULT.withSquash(Squash.NONE));
-                    NfsServer server = NfsServer.builder(export)
-                            .device(device)
-                            .listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
-                            .start()) {
-                InetSocketAddress address = server.rdmaAddress();
-                if (address == null) {
-                    throw new IllegalStateException("no address: " + server);
-                }
-                return new FilesDemonstration(device, files, exported, stock, address, damage, new Progress(progress))
+            try (ServedDirectory served = ServedDirectory.serve(device, exported)) {
+                return new FilesDemonstration(
+                                device, files, exported, stock, served.address(), damage, new Progress(progress))
                         .run();
             }
         }

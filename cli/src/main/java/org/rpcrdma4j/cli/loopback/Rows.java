@@ -10,10 +10,10 @@ import java.util.function.ToDoubleBiFunction;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Measures rows of a table, each in turns with the same over a plain socket: ours, peer, ours, peer. A gate is a ratio of two
- * neighbours, so that what else the machine does falls on both.
+ * Measures rows of a table, each in turns with the same done by a peer, mostly a plain socket: ours, peer, ours, peer. A gate is a ratio
+ * of two neighbours, so that what else the machine does falls on both.
  */
-final class Rows {
+public final class Rows {
     static final int ROUNDS = 5;
 
     private static final int WARM_UP_PIECES = 512;
@@ -27,12 +27,13 @@ final class Rows {
      * @param secondsPerRow time for the samples of one row, both sides together, without the warm-up
      * @param progress told what is measured next
      */
-    Rows(double secondsPerRow, Consumer<String> progress) {
+    public Rows(double secondsPerRow, Consumer<String> progress) {
         this.secondsPerRow = secondsPerRow;
         this.progress = progress;
     }
 
-    List<Gate> gates() {
+    /** What was measured so far. */
+    public List<Gate> gates() {
         return List.copyOf(gates);
     }
 
@@ -52,36 +53,49 @@ final class Rows {
 
     /** One way of a connection, beside a plain socket; gates for throughput, processor time and allocation. */
     void stream(String name, ByteStream ours, double throughput, double cpu, double allocated) throws IOException {
+        Sample[] mine;
+        try (ByteStream plain = TcpStream.open()) {
+            mine = stream(name, ours, "plain TCP", plain, throughput, cpu);
+        }
+        allocation(name, mine, ByteStream.PIECE_BYTES, allocated);
+    }
+
+    /**
+     * One stream beside another; gates for throughput and processor time. Both stay the caller's.
+     *
+     * @return samples of ours
+     */
+    public Sample[] stream(
+            String name, ByteStream ours, String peerName, ByteStream peer, double throughput, double cpu)
+            throws IOException {
         announce(name);
         Sample[] mine = new Sample[ROUNDS];
-        Sample[] plain = new Sample[ROUNDS];
-        try (ByteStream peer = TcpStream.open()) {
-            ours.move(WARM_UP_PIECES);
-            peer.move(WARM_UP_PIECES);
-            int myPieces = pieces(ours.move(WARM_UP_PIECES));
-            int peerPieces = pieces(peer.move(WARM_UP_PIECES));
-            for (int i = 0; i < ROUNDS; i++) {
-                mine[i] = ours.move(myPieces);
-                plain[i] = peer.move(peerPieces);
-            }
+        Sample[] theirs = new Sample[ROUNDS];
+        ours.move(WARM_UP_PIECES);
+        peer.move(WARM_UP_PIECES);
+        int myPieces = pieces(ours.move(WARM_UP_PIECES));
+        int peerPieces = pieces(peer.move(WARM_UP_PIECES));
+        for (int i = 0; i < ROUNDS; i++) {
+            mine[i] = ours.move(myPieces);
+            theirs[i] = peer.move(peerPieces);
         }
         gates.add(Gate.atLeast(
                 throughput,
                 "x",
-                name + ": throughput / plain TCP",
-                ratios(mine, plain, (a, b) -> a.gibPerSecond() / b.gibPerSecond()),
+                name + ": throughput / " + peerName,
+                ratios(mine, theirs, (a, b) -> a.gibPerSecond() / b.gibPerSecond()),
                 both(
                         "%.2f / %.2f GiB/s",
-                        medianOf(mine, Sample::gibPerSecond), medianOf(plain, Sample::gibPerSecond))));
+                        medianOf(mine, Sample::gibPerSecond), medianOf(theirs, Sample::gibPerSecond))));
         gates.add(Gate.atMost(
                 cpu,
                 "x",
-                name + ": CPU s/GiB / plain TCP",
-                ratios(mine, plain, (a, b) -> a.cpuSecondsPerGib() / b.cpuSecondsPerGib()),
+                name + ": CPU s/GiB / " + peerName,
+                ratios(mine, theirs, (a, b) -> a.cpuSecondsPerGib() / b.cpuSecondsPerGib()),
                 both(
                         "%.2f / %.2f s/GiB",
-                        medianOf(mine, Sample::cpuSecondsPerGib), medianOf(plain, Sample::cpuSecondsPerGib))));
-        allocation(name, mine, ByteStream.PIECE_BYTES, allocated);
+                        medianOf(mine, Sample::cpuSecondsPerGib), medianOf(theirs, Sample::cpuSecondsPerGib))));
+        return mine;
     }
 
     private int pieces(Sample warm) {

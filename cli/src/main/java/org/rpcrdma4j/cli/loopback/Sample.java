@@ -27,7 +27,7 @@ public record Sample(long bytes, long nanos, long cpuNanos, long allocatedBytes)
     }
 
     /** Meters from its creation on. */
-    static final class Meter {
+    public static final class Meter {
         private static final OperatingSystemMXBean SYSTEM =
                 (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -36,12 +36,16 @@ public record Sample(long bytes, long nanos, long cpuNanos, long allocatedBytes)
         private final long cpu = SYSTEM.getProcessCpuTime();
         private final long begin = System.nanoTime();
 
+        /** Begins now. */
+        public Meter() {}
+
         /** Bytes allocated by all threads so far. */
         static long allocatedBytes() {
             return ((com.sun.management.ThreadMXBean) THREADS).getTotalThreadAllocatedBytes();
         }
 
-        Sample sample(long bytes) {
+        /** What moving so many bytes took. */
+        public Sample sample(long bytes) {
             long nanos = System.nanoTime() - begin;
             long cpuNanos = SYSTEM.getProcessCpuTime() - cpu;
             return new Sample(bytes, nanos, cpuNanos, allocatedBytes() - allocated);
