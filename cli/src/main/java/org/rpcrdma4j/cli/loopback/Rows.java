@@ -2,6 +2,8 @@
 package org.rpcrdma4j.cli.loopback;
 
 import java.io.IOException;
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -18,6 +20,12 @@ public final class Rows {
 
     private static final int WARM_UP_PIECES = 512;
     private static final int WARM_UP_TRIPS = 10_000;
+
+    /** Of the time, what the compiler's threads may be at work; and how much longer than the row it may take until that is so. */
+    private static final double COMPILING = 0.05;
+
+    private static final double WARM_UP_ROWS = 10;
+    private static final CompilationMXBean COMPILER = ManagementFactory.getCompilationMXBean();
 
     private final double secondsPerRow;
     private final Consumer<String> progress;
@@ -71,8 +79,7 @@ public final class Rows {
         announce(name);
         Sample[] mine = new Sample[ROUNDS];
         Sample[] theirs = new Sample[ROUNDS];
-        ours.move(WARM_UP_PIECES);
-        peer.move(WARM_UP_PIECES);
+        warmUp(ours, peer);
         int myPieces = pieces(ours.move(WARM_UP_PIECES));
         int peerPieces = pieces(peer.move(WARM_UP_PIECES));
         for (int i = 0; i < ROUNDS; i++) {
@@ -96,6 +103,19 @@ public final class Rows {
                         "%.2f / %.2f s/GiB",
                         medianOf(mine, Sample::cpuSecondsPerGib), medianOf(theirs, Sample::cpuSecondsPerGib))));
         return mine;
+    }
+
+    /** Moves pieces both ways until the compiler has little left to do, so that the samples tell of the transfer; but not for ever. */
+    private void warmUp(ByteStream ours, ByteStream peer) throws IOException {
+        long begin = System.nanoTime();
+        double share = 1;
+        while (share > COMPILING && System.nanoTime() - begin <= WARM_UP_ROWS * secondsPerRow * 1e9) {
+            long roundBegin = System.nanoTime();
+            long compiling = COMPILER.getTotalCompilationTime();
+            ours.move(WARM_UP_PIECES);
+            peer.move(WARM_UP_PIECES);
+            share = (COMPILER.getTotalCompilationTime() - compiling) * 1e6 / (System.nanoTime() - roundBegin);
+        }
     }
 
     private int pieces(Sample warm) {
