@@ -160,6 +160,11 @@ final class SampleService implements AutoCloseable {
                 + ", clients' device " + (clientDevice == null ? "" : clientDevice.ledger());
     }
 
+    /** Over RDMA: every call has its answer, which is counted after it was sent. */
+    void awaitAllAnswered() {
+        await("every call is answered", () -> rdma().unanswered() == 0);
+    }
+
     @Override
     public void close() throws IOException {
         program.gate.release(1 << 20);
