@@ -11,6 +11,7 @@ import org.rpcrdma4j.transport.client.RpcClient;
 import org.rpcrdma4j.transport.client.RpcRdmaClient;
 import org.rpcrdma4j.transport.event.Counters;
 import org.rpcrdma4j.transport.event.MountstatsLine;
+import org.rpcrdma4j.verbs.MappingLedger;
 
 /** What the transport below a volume did. */
 final class TransportStatistics {
@@ -26,6 +27,13 @@ final class TransportStatistics {
         } else if (client instanceof TcpRpcClient tcp) {
             to.println(name + " " + counted(tcp.counters()));
         }
+        to.flush();
+    }
+
+    /** Prints what was registered and what is left of that. */
+    static void print(PrintWriter to, MappingLedger ledger) {
+        to.println("after close: " + ledger.maps() + " leases taken, " + ledger.unmaps() + " given back, "
+                + ledger.mappedBytes() + " bytes leased, " + ledger.regions() + " regions");
         to.flush();
     }
 

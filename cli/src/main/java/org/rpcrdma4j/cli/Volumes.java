@@ -26,7 +26,7 @@ public final class Volumes implements AutoCloseable {
 
     private @Nullable RdmaDevice opened;
 
-    /** @param statistics where to print what the transport did with each volume, before it is closed */
+    /** @param statistics where to print what the transport did with each volume, before it is closed, and what is left registered after all */
     Volumes(
             Predicate<NfsUrl> isTcp,
             Supplier<RdmaDevice> device,
@@ -81,8 +81,17 @@ public final class Volumes implements AutoCloseable {
             RdmaDevice last = opened;
             opened = null;
             if (last != null) {
+                printLedger(last);
                 last.close();
             }
+        }
+    }
+
+    /** ORDER: before the device is closed, which gives back whatever was forgotten. */
+    private void printLedger(RdmaDevice last) {
+        PrintWriter to = statistics;
+        if (to != null) {
+            TransportStatistics.print(to, last.ledger());
         }
     }
 

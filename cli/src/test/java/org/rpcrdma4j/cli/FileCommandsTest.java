@@ -2,6 +2,7 @@
 package org.rpcrdma4j.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -166,6 +167,9 @@ class FileCommandsTest {
         assertThat(run.run("cat", "--stats", served.url("/f"))).isZero();
         assertThat(run.out()).isEqualTo("text");
         assertThat(run.err()).contains("xprt:\trdma 0 0 1 ", ", calls ");
+        assertThat(run.err().lines().toList())
+                .last(STRING)
+                .matches("after close: (\\d+) leases taken, \\1 given back, 0 bytes leased, 0 regions");
 
         CommandRun tcp = CommandRun.piped();
         assertThat(tcp.run("cat", "--stats", "nfs://127.0.0.1:" + served.tcpPort() + "/f?proto=tcp"))
