@@ -11,6 +11,7 @@
 interop=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 project=$(cd "$interop/.." && pwd)
 . "$interop/peer/cache.sh"
+export PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin # which su does not add
 export RPCRDMA_INTEROP_RUN=$interop/target/vm
 logs=$interop/target/log
 tool=${RPCRDMA_INTEROP_TOOL:-$project/rpcrdma}
@@ -55,7 +56,8 @@ must_fail() {
     local status=0
     "$@" 2>"$state/stderr" || status=$?
     cat "$state/stderr"
-    [ "$status" -ne 0 ] || fail "expected a failure of: $*"
+    equal "exit status of $*" 1 "$status"
+    equal "lines on standard error of $*" 1 "$(grep -vc '^+ rpcrdma' "$state/stderr")"
     ! grep -q '^[[:space:]]*at org' "$state/stderr" || fail "stack trace from: $*"
 }
 sum() { sha256sum "$1" | cut -d' ' -f1; }
@@ -90,6 +92,12 @@ end() {
         await 5 "end of $1 after SIGKILL" eval "! kill -0 $pid 2>/dev/null"
     fi
     rm -f "$state/$1.pid"
+}
+end_all() {
+    local file
+    for file in "$state"/*.pid; do
+        [ -e "$file" ] && end "$(basename "$file" .pid)" >/dev/null
+    done
 }
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 listens() { (exec 3<>"/dev/tcp/${2:-127.0.0.1}/$1") 2>/dev/null; }

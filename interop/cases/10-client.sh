@@ -51,13 +51,13 @@ client_list() {
 }
 
 client_read() {
-    local file
+    local file found
     # Taken inside the machine, from the file system that it exports.
     in_server 'cd /export; sha256sum empty one k four m1 m64 sparse deep/d1/d2/d3/d4/d5/d6/d7/d8/d9/d10/d11/d12/d13/d14/d15/d16/d17/d18/d19/d20/bottom' \
         200 >"$state/server.sums"
     for file in empty one k m1 m64; do
-        equal "checksum of $file" "$(awk -v f="$file" '$2 == f { print $1 }' "$state/server.sums")" \
-            "$(rpcrdma cat "$(url "/$file")" | sha256sum | cut -d' ' -f1)"
+        found=$(rpcrdma cat "$(url "/$file")" | sha256sum | cut -d' ' -f1)
+        equal "checksum of $file" "$(awk -v f="$file" '$2 == f { print $1 }' "$state/server.sums")" "$found"
     done
     rpcrdma cp -r "$(url /)" "$files/tree"
     (cd "$files/tree" && sha256sum -c "$state/server.sums")
@@ -114,7 +114,7 @@ client_names() {
 
 client_errors() {
     must_fail rpcrdma cat "$(url /no-such)"
-    must_fail rpcrdma ls "$(url /k)/below"
+    must_fail rpcrdma ls "$(url /k/below)"
     must_fail rpcrdma rm "$(url /rw/not-there)"
     must_fail rpcrdma mkdir "$(url /rw)"
     must_fail rpcrdma cat "$(url /deep)"
@@ -146,6 +146,7 @@ client_invalidation() {
 client_counters() {
     local before after
     before=$(server_counters)
+    at_least 'a counter of calls over TCP' 0 "$(counter "$before" tcp)"
     rpcrdma cp "$(url /m64)" "$files/m64"
     rpcrdma cp "$files/m64" "$(url /rw/m64)"
     after=$(server_counters)

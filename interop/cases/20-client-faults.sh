@@ -3,7 +3,7 @@
 # Faults between our client and the kernel's server. Cases of the group of 10-client.sh.
 
 # copied_down and copied_up: 64 MiB while the relay does what it was told to; the data is equal at the end. It takes "--stats" to
-# see that no region was left that could not be given back.
+# see that no region and no lease was left.
 copied_down() {
     rm -f "$files/down"
     copied "$(url /m64)" "$files/down"
@@ -21,8 +21,11 @@ copied() {
 }
 copy_stats() {
     cat "$state/stats"
+    grep -q 'xprt:.rdma' "$state/stats" || fail 'the copy printed no statistics'
     ! grep -q "orphaned" "$state/stats" || fail "regions that could not be given back"
+    grep -q '^after close: .* 0 bytes leased, 0 regions$' "$state/stats" || fail "registered memory was left behind"
 }
+connections() { sed -n 's/.* connects \([0-9]*\),.*/\1/p' "$state/stats"; }
 downloaded() { equal 'checksum of what was read' "$(awk '$2 == "m64" { print $1 }' "$state/m64.sum")" "$(sum "$files/down")"; }
 uploaded() { equal 'checksum of what was written, inside the machine' "$(sum "$files/up")" "$(in_server 'sha256sum /export/rw/up | cut -d" " -f1')"; }
 fault_files() {
@@ -36,6 +39,7 @@ faults_between() {
     "${@:2}"
     proxy relay-server heal
     faults=$(($(proxy_value relay-server "$1") - before))
+    at_least 'connections of the copy' 2 "$(connections)"
 }
 
 # Threads of knfsd that wait for RDMA Reads of connections that are gone.
@@ -68,11 +72,11 @@ client_flip() {
     at_least 'bits inverted while writing' 4 "$faults"
 }
 
-# after_bytes up|down BYTES: when so many have passed since now
+# after_bytes up|down BYTES [RELAY]: when so many have passed since now
 after_bytes() {
-    local key=$1 bytes=$2 begin
-    begin=$(proxy_value relay-server "$key")
-    await 60 "$bytes bytes $key" eval "[ \$((\$(proxy_value relay-server $key) - $begin)) -ge $bytes ]"
+    local key=$1 bytes=$2 relay=${3:-relay-server} begin
+    begin=$(proxy_value "$relay" "$key")
+    await 60 "$bytes bytes $key" eval "[ \$((\$(proxy_value $relay $key) - $begin)) -ge $bytes ]"
 }
 
 # The whole machine stands still in the middle, as when a host is paused: no reset, no answer.
@@ -121,7 +125,7 @@ restart_amid() {
     wait "$1"
     rm -f "$state/amid" "$state/restarted"
     copy_stats
-    at_least 'connections of the copy' 2 "$(sed -n 's/.* connects \([0-9]*\),.*/\1/p' "$state/stats")"
+    at_least 'connections of the copy' 2 "$(connections)"
 }
 # Whether knfsd answers an MPA Request that nothing of this project has made. In rare runs it takes connections after a restart and is silent.
 kernel_answers() {

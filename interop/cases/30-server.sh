@@ -159,7 +159,7 @@ server_storm() {
             rm $1.m
         }
         rm -f /tmp/storm.bad; : >shared.0; : >shared.1; : >shared.2
-        storm a & storm b & storm c & storm d & wait
+        storm a & a=$!; storm b & b=$!; storm c & c=$!; storm d & d=$!; for p in $a $b $c $d; do wait $p; done
         [ ! -e /tmp/storm.bad ] || fail "$(wc -l </tmp/storm.bad) times nothing in a file that was renamed over"
         drop; equal "left over" "shared.0 shared.1 shared.2" "$(echo *)"
         # An open file that is removed is still read (the client renames it away).

@@ -44,31 +44,46 @@ server_flip() {
 
 # Killed without a word and started again, three times while 64 MiB are written, read, and a tree is made.
 server_kill() {
-    local copy i
+    local copy i kills=0
     mounted "$guest_copy
         tar -C / -cf - etc lib/modules peer | tar -xf -; drop
         for x in etc lib/modules peer; do diff -r /\$x \$x || fail \"diff \$x\"; done" 400 &
     copy=$!
     for i in 1 2 3; do
-        sleep 8
+        sleep 5
         kill -0 "$copy" 2>/dev/null || break
         end serve KILL
         sleep 1
         serve_start
+        kills=$((kills + 1))
     done
-    note "killed $i times"
     wait "$copy"
+    note "killed $kills times"
+    at_least 'kills' 3 "$kills"
 }
 
 server_frozen() {
     local copy
     mounted "$guest_copy" 300 &
     copy=$!
-    sleep 5
+    after_bytes up 10000000 relay
     signal serve STOP
     sleep 30
     kill -0 "$copy" || fail 'the copy ended while our server stood still'
     signal serve CONT
+    wait "$copy"
+}
+
+# The whole client stands still: our server sees a peer that neither answers nor ends.
+client_of_ours_frozen() {
+    local copy
+    mounted "$guest_copy" 300 &
+    copy=$!
+    after_bytes up 10000000 relay
+    vm freeze client
+    sleep 30
+    kill -0 "$copy" || fail 'the copy ended while the client stood still'
+    vm thaw client
     wait "$copy"
 }
 
@@ -86,4 +101,5 @@ check 'connection cut every 9 MB, writing and reading' server_cut 600
 check 'bits inverted every 12 MB, writing and reading' server_flip 600
 check 'our server killed and started again, 3 times' server_kill 450
 check 'our server frozen for 30 s' server_frozen 300
+check 'the client frozen for 30 s' client_of_ours_frozen 300
 check 'unmount after all that; our server ends' server_left 90

@@ -21,7 +21,14 @@ others_packages() {
     command -v ganesha.nfsd >/dev/null || missing+=(nfs-ganesha nfs-ganesha-vfs)
     command -v rpcbind >/dev/null || missing+=(rpcbind)
     command -v ip >/dev/null || missing+=(iproute2)
-    [ ${#missing[@]} -eq 0 ] || DEBIAN_FRONTEND=noninteractive timeout 600 apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends "${missing[@]}" </dev/null
+    [ ${#missing[@]} -gt 0 ] || return 0
+    # Debian starts the servers that it installs, unless a policy says no: these would listen everywhere.
+    local policy=/usr/sbin/policy-rc.d made='' status=0
+    [ -e $policy ] || { printf '#!/bin/sh\nexit 101\n' >$policy && chmod 755 $policy && made=1; }
+    timeout 300 apt-get -qq update || true
+    DEBIAN_FRONTEND=noninteractive timeout 600 apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends "${missing[@]}" </dev/null || status=$?
+    [ -z "$made" ] || rm -f $policy
+    return "$status"
 }
 
 others_setup() {
@@ -31,8 +38,9 @@ others_setup() {
     }
     mkdir -p "$files/ganesha" "$files/apart"
     background apart unshare --net --mount sleep infinity
-    await 10 'a network of its own' eval '[ "$(readlink "/proc/$(cat "$state/apart.pid")/ns/net")" != "$(readlink /proc/self/ns/net)" ]' || return 1
+    await 10 'a network of its own' eval 'alive apart && [ "$(readlink "/proc/$(cat "$state/apart.pid")/ns/net")" != "$(readlink /proc/self/ns/net)" ]' || return 1
     apart ip link set lo up || return 1
+    apart mount --make-rprivate / || return 1
     apart mount -t tmpfs tmpfs /run || return 1
     apart mkdir /run/rpcbind || return 1
     apart_background rpcbind rpcbind -f -w
@@ -118,6 +126,10 @@ libnfs_same() {
         } | sed 's/nfsport=[0-9]*//g' >"$state/same-$way"
     done
     cat "$state/same-ganesha"
+    ! grep -Eq '^status 1[2-9][0-9]' "$state/same-ganesha" || fail 'a command of libnfs did not run, or did not end'
+    for name in dangling file link; do
+        grep -q "$name" "$state/same-ganesha" || fail "ganesha did not list $name"
+    done
     diff "$state/same-ganesha" "$state/same-bridge-ganesha"
 }
 
