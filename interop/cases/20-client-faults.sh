@@ -54,7 +54,7 @@ client_cut() {
     proxy relay-server cut-every up 7000000
     faults_between cuts copied_up
     # knfsd of 6.1 waits for its RDMA Reads in the thread that runs the call, and with siw not all of them are told of the connection's end.
-    note "cut $down times while reading, $faults while writing; $(lost_threads) of knfsd's 32 threads wait for ever"
+    note "cut $down times while reading, $faults while writing; $(lost_threads) of knfsd's $knfsd_threads threads wait for ever"
     at_least 'cuts while reading' 5 "$down"
     at_least 'cuts while writing' 5 "$faults"
 }
@@ -102,7 +102,7 @@ client_frozen() {
 }
 
 # knfsd goes and comes back, as in a reboot: other write verifier, connections ended, port closed for a while.
-restart='rpc.nfsd 0; sleep 3; rpc.nfsd --no-udp -V 3 -V 4 --lease-time 10 --grace-time 10 32; echo rdma 20049 >/proc/fs/nfsd/portlist
+restart='rpc.nfsd 0; sleep 3; rpc.nfsd --no-udp -V 3 -V 4 --lease-time 10 --grace-time 10 '$knfsd_threads'; echo rdma 20049 >/proc/fs/nfsd/portlist
     echo Y >/proc/fs/nfsd/v4_end_grace; cat /proc/fs/nfsd/portlist'
 # held BYTES: passes its input on, but after so many bytes only when knfsd was restarted
 held() {
