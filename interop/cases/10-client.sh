@@ -2,10 +2,9 @@
 # shellcheck shell=bash
 # Our client against the kernel's server.
 
-# Many are lost to the faults, see client_cut.
-knfsd_threads=128
+knfsd_threads=32
 client_setup() {
-    vm_start server --mem 1024 --append peer.threads=$knfsd_threads || return 1
+    vm_start server --append peer.threads=$knfsd_threads || return 1
     proxy_start relay-server "$(peer_port rdma)"
 }
 client_teardown() {

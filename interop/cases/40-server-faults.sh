@@ -77,6 +77,7 @@ server_frozen() {
 # The whole client stands still: our server sees a peer that neither answers nor ends.
 client_of_ours_frozen() {
     local copy
+    guest_unharmed
     mounted "$guest_copy" 300 &
     copy=$!
     after_bytes up 10000000 relay
@@ -85,7 +86,10 @@ client_of_ours_frozen() {
     kill -0 "$copy" || fail 'the copy ended while the client stood still'
     vm thaw client
     wait "$copy"
+    # The kernel's watchdogs have complained of the 30 seconds.
+    in_guest 'dmesg -c >/dev/null'
 }
+guest_unharmed() { in_guest '! dmesg | grep -E "BUG|WARNING|Call Trace"'; }
 
 # When all is over: no connection is left, the kernel has not complained, and our server ends when it is asked to.
 server_left() {
@@ -93,7 +97,7 @@ server_left() {
     unmounted
     await 30 'the end of all connections' eval '[ "$(server_fault_counts open)" = 0 ]'
     grep 'xprt:' "$logs/client-mountstats-faults.txt"
-    in_guest '! dmesg | grep -E "BUG|WARNING|Call Trace"'
+    guest_unharmed
     serve_end
 }
 
