@@ -7,36 +7,34 @@ guest_copy='
     [ -e /tmp/f ] || random 67108864 >/tmp/f
     cp /tmp/f f; sync; drop; cmp /tmp/f f'
 
-server_fault_counts() { proxy relay status | tr ' ' '\n' | sed -n "s/^$1=//p"; }
-
 server_cut() {
     local before down
-    before=$(server_fault_counts cuts)
+    before=$(proxy_value relay cuts)
     proxy relay cut-every up 9000000
     mounted '[ -e /tmp/f ] || random 67108864 >/tmp/f; cp /tmp/f f; sync' 280
     proxy relay heal
-    down=$(server_fault_counts cuts)
+    down=$(proxy_value relay cuts)
     proxy relay cut-every down 9000000
     mounted_again 'cmp /tmp/f f' 280
     proxy relay heal
-    note "cut $((down - before)) times while writing, $(($(server_fault_counts cuts) - down)) while reading"
+    note "cut $((down - before)) times while writing, $(($(proxy_value relay cuts) - down)) while reading"
     at_least 'cuts while writing' 5 $((down - before))
-    at_least 'cuts while reading' 5 $(($(server_fault_counts cuts) - down))
+    at_least 'cuts while reading' 5 $(($(proxy_value relay cuts) - down))
 }
 
 server_flip() {
     local before down
-    before=$(server_fault_counts flips)
+    before=$(proxy_value relay flips)
     proxy relay flip-every up 12000000
     mounted '[ -e /tmp/f ] || random 67108864 >/tmp/f; cp /tmp/f f; sync' 280
     proxy relay heal
-    down=$(server_fault_counts flips)
+    down=$(proxy_value relay flips)
     proxy relay flip-every down 12000000
     mounted_again 'cmp /tmp/f f' 280
     proxy relay heal
-    note "$((down - before)) bits inverted while writing, $(($(server_fault_counts flips) - down)) while reading"
+    note "$((down - before)) bits inverted while writing, $(($(proxy_value relay flips) - down)) while reading"
     at_least 'bits inverted while writing' 3 $((down - before))
-    at_least 'bits inverted while reading' 3 $(($(server_fault_counts flips) - down))
+    at_least 'bits inverted while reading' 3 $(($(proxy_value relay flips) - down))
     # ORDER: before the next case kills it: this one has seen all cuts and inverted bits.
     serve_end
     serve_start
@@ -95,7 +93,7 @@ guest_unharmed() { in_guest '! dmesg | grep -E "BUG|WARNING|Call Trace"'; }
 server_left() {
     in_guest 'cat /proc/self/mountstats' >"$logs/client-mountstats-faults.txt"
     unmounted
-    await 30 'the end of all connections' eval '[ "$(server_fault_counts open)" = 0 ]'
+    await 30 'the end of all connections' eval '[ "$(proxy_value relay open)" = 0 ]'
     grep 'xprt:' "$logs/client-mountstats-faults.txt"
     guest_unharmed
     serve_end
