@@ -163,11 +163,7 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     private static void account(PrintWriter out, MappingLedger ledger) {
-        line(
-                out,
-                "after close",
-                "%d leases taken, %d given back, %d bytes leased, %d regions"
-                        .formatted(ledger.maps(), ledger.unmaps(), ledger.mappedBytes(), ledger.regions()));
+        line(out, "after close", TransportStatistics.text(ledger));
     }
 
     private static String refusal(Demonstration.Seen seen) {

@@ -32,9 +32,14 @@ final class TransportStatistics {
 
     /** Prints what was registered and what is left of that. */
     static void print(PrintWriter to, MappingLedger ledger) {
-        to.println("after close: " + ledger.maps() + " leases taken, " + ledger.unmaps() + " given back, "
-                + ledger.mappedBytes() + " bytes leased, " + ledger.regions() + " regions");
+        to.println("after close: " + text(ledger));
         to.flush();
+    }
+
+    /** A device's account of leases in words. */
+    static String text(MappingLedger ledger) {
+        return ledger.maps() + " leases taken, " + ledger.unmaps() + " given back, " + ledger.mappedBytes()
+                + " bytes leased, " + ledger.regions() + " regions";
     }
 
     private static String counted(Counters<?> counters) {
